@@ -5,6 +5,7 @@ Failures of Slingshot that public threads and sources describe, reproduced in st
 rules of the simulated network; the rules are derived from public sources, not measured.
 """
 
+import functools
 import json
 import re
 import shutil
@@ -125,11 +126,11 @@ FAILURES = [
         'libcxi of another SHS release',
         'github.com/HewlettPackard/shs-libcxi/issues/18',
         'opensource',
-        "sed -i 's/SHS .*/SHS 13.0.0/' $TREE/dev/cxi*; srun -N2 -n2 osu_latency -m 8; "
-        "sed -i 's/SHS .*/SHS 12.0.2/' $TREE/dev/cxi*",
+        'srun -N2 -n2 osu_latency -m 8',
         GETINFO,
         NO_PROVIDER,
         'works',
+        change="sed -i 's/SHS .*/SHS 13.0.0/' $TREE/dev/cxi*",
     ),
     Failure(
         'libcxi of the host is not injected',
@@ -247,80 +248,62 @@ FAILURES = [
 ]
 
 
-class Slingshot:
-    """Stand-ins with the unchanged modules of the approaches that fail."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        #: site -> StandIn
-        self.systems = {}
-        #: (site, approach, change) -> verdict of check
-        self.verdicts = {}
-
-    def install(self, site):
-        """Return the StandIn of a site; the first call makes the tree and installs the modules."""
-        if site not in self.systems:
-            this = StandIn(site, self.folder / site)
-            approaches = {failure.approach for failure in FAILURES if failure.site == site}
-            names = [f'osu-container-{approach}.eb' for approach in approaches]
-            assert_success(this.eb(*names, f'--sysroot={this.tree}', f'--try-amend=site={site}'))
-            self.systems[site] = this
-        return self.systems[site]
-
-    def check(self, failure):
-        """Return the lines of the table (dict) for a Failure. Restores the tree afterwards."""
-        site, approach = failure.site, failure.approach
-        this = self.install(site)
-        saved = this.tree.with_name('saved')
-        shutil.copytree(this.tree, saved, symlinks=True)
-        try:
-            done = this.shell(
-                f'module load osu-container/{approach}; cd $SCRATCH\n'
-                f'{failure.change}\necho SIF=$SIF\n{failure.script}',
-                TREE=str(this.tree),
-                SCRATCH=str(self.folder),
-            )
-            output = done.stdout + done.stderr
-            prediction = self.predict(failure, re.search('SIF=(.*)', output).group(1))
-        finally:
-            shutil.rmtree(this.tree)
-            saved.rename(this.tree)
-        found = re.search(failure.message, output)
-        return {
-            'failure': failure.name,
-            'thread': failure.thread,
-            'system': f'{site}, module osu-container/{approach}',
-            'command': '\n'.join(filter(None, [failure.change, failure.script])),
-            'message': found.group() if found else output[-600:],
-            'check': prediction,
-            'why': explain(output),
-            'result': 'reproduced' if found else 'NOT REPRODUCED',
-        }
-
-    def predict(self, failure, image):
-        """Return the verdict (str) of check on the tree and an image (str)."""
-        key = failure.site, failure.approach, failure.change
-        if key not in self.verdicts:
-            command = [sys.executable, '-m', 'osu_container', 'check', image, '--site', key[0]]
-            this = self.systems[key[0]]
-            command += ['--sysroot', this.tree, '--approach', key[1], '--json']
-            done = run(command, cwd=PROJECT, env=this.eb.environment)
-            self.verdicts[key] = json.loads(done.stdout)['verdicts'][0]['verdict']
-        return self.verdicts[key]
+def install(site, folder, approaches):
+    """Return a StandIn of a site in a folder (Path), with the unchanged modules of approaches."""
+    this = StandIn(site, folder)
+    names = [f'osu-container-{approach}.eb' for approach in approaches]
+    assert_success(this.eb(*names, f'--sysroot={this.tree}', f'--try-amend=site={site}'))
+    return this
 
 
-def explain(output):
-    """Return the name (str) of the first message that why recognizes, '' without."""
+@functools.lru_cache(None)
+def install_failing(site, folder):
+    """Return the StandIn of a site in a folder (Path), with the approaches that fail."""
+    approaches = {failure.approach for failure in FAILURES if failure.site == site}
+    return install(site, folder / site, approaches)
+
+
+def ask(command, **options):
+    """Return the answer (from JSON) of osu-container to a command (str)."""
+    words = sys.executable, '-m', 'osu_container', *command.split(), '--json'
+    return json.loads(run(words, cwd=PROJECT, **options).stdout)
+
+
+def reproduce(failure, folder):
+    """Return the lines of the table (dict) for a Failure; folder (Path) has the stand-ins."""
+    site, approach = failure.site, failure.approach
+    this = install_failing(site, folder)
+    saved = this.tree.with_name('saved')
+    shutil.copytree(this.tree, saved, symlinks=True)
+    try:
+        done = this.shell(
+            f'module load osu-container/{approach}; cd $SCRATCH\n'
+            f'{failure.change}\necho SIF=$SIF\n{failure.script}',
+            TREE=str(this.tree),
+            SCRATCH=str(folder),
+        )
+        output = done.stdout + done.stderr
+        image = re.search('SIF=(.*)', output).group(1)
+        prediction = ask(
+            f'check {image} --site {site} --sysroot {this.tree} --approach {approach}',
+            env=this.eb.environment,
+        )
+    finally:
+        shutil.rmtree(this.tree)
+        saved.rename(this.tree)
+    found = re.search(failure.message, output)
     # SingularityCE of LUMI prints no INFO line on SINGULARITY_BIND, Apptainer does.
-    output = re.sub('(?m)^INFO: .*\n', '', output)
-    command = [sys.executable, '-m', 'osu_container', 'why', '--json', '-']
-    found = json.loads(run(command, cwd=PROJECT, input=output).stdout)
-    return found[0]['name'] if found else ''
-
-
-@pytest.fixture(scope='session')
-def slingshot(slurm, tmp_path_factory):
-    return Slingshot(tmp_path_factory.mktemp('slingshot'))
+    causes = ask('why -', input=re.sub('(?m)^INFO: .*\n', '', output))
+    return {
+        'failure': failure.name,
+        'thread': failure.thread,
+        'system': f'{site}, module osu-container/{approach}',
+        'command': f'{failure.change}\n{failure.script}'.strip(),
+        'message': found.group() if found else output[-600:],
+        'check': prediction['verdicts'][0]['verdict'],
+        'why': causes[0]['name'] if causes else '',
+        'result': 'reproduced' if found else 'NOT REPRODUCED',
+    }
 
 
 #: The six systems of which modules run unchanged in the tests
@@ -331,11 +314,10 @@ SYSTEMS = ['lumi-25.03', 'lumi-25.09', 'alps', 'frontier', 'perlmutter', 'setoni
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('site', SYSTEMS)
 def test_unchanged_modules_run_on_two_nodes_and_on_one(site, tmp_path):
-    this, here = StandIn(site, tmp_path), resolve_site('workstation')['images']['value']
-    approaches = sorted({'pure', 'bind', *here} & set(resolve_site(site)['images']['value']))
-    approaches = [name for name in approaches if '/' not in name and name != 'swap']
-    names = [f'osu-container-{name}.eb' for name in approaches]
-    assert_success(this.eb(*names, f'--sysroot={this.tree}', f'--try-amend=site={site}'))
+    here, images = (resolve_site(name)['images']['value'] for name in ('workstation', site))
+    approaches = sorted({'pure', 'bind', *here} & set(images) - {'swap'})
+    approaches = [name for name in approaches if '/' not in name]
+    this = install(site, tmp_path, approaches)
     for approach in approaches:
         # The MPICH that stands in for Cray MPICH uses the network on one node too, Cray MPICH does not.
         network = '--network=single_node_vni' if approach == 'bind' else ''
@@ -350,10 +332,15 @@ def test_unchanged_modules_run_on_two_nodes_and_on_one(site, tmp_path):
                 assert proof['network']['provider'] == expected, (approach, nodes)
 
 
+@pytest.fixture(scope='session')
+def folder(slurm, tmp_path_factory):
+    return tmp_path_factory.mktemp('slingshot')
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize('failure', FAILURES, ids=[failure.name for failure in FAILURES])
-def test_public_failure_is_reproduced(failure, slingshot):
-    found = slingshot.check(failure)
+def test_public_failure_is_reproduced(failure, folder):
+    found = reproduce(failure, folder)
     assert found['result'] == 'reproduced', found['message']
     assert found['check'] == failure.verdict
     assert not failure.why or found['why'] == failure.why
@@ -363,14 +350,13 @@ def main():
     """Print the table of all failures; the exit code is 1 if a failure was not reproduced."""
     assert_success(run([PROJECT / 'tools/workstation/slurm.sh', 'start']))
     with tempfile.TemporaryDirectory(prefix='slingshot-', dir='/tmp') as folder:
-        stand_in = Slingshot(Path(folder))
-        rows = []
+        count = 0
         for failure in FAILURES:
-            rows.append(stand_in.check(failure))
-            print('\n'.join(f'{name:9} {value}' for name, value in rows[-1].items()), '\n')
-    count = sum(row['result'] == 'reproduced' for row in rows)
-    print(f'{count} of {len(rows)} failures reproduced over the simulated Slingshot')
-    return count != len(rows)
+            row = reproduce(failure, Path(folder))
+            print('\n'.join(f'{name:9} {value}' for name, value in row.items()), '\n')
+            count += row['result'] == 'reproduced'
+    print(f'{count} of {len(FAILURES)} failures reproduced over the simulated Slingshot')
+    return count != len(FAILURES)
 
 
 if __name__ == '__main__':

@@ -40,7 +40,7 @@ from osu_container.verdict.rules.fabric import FABRIC_VERSIONS
 from osu_container.verdict.site_choice import resolve_site
 from tests.stand_in.pairs import parts
 from tests.stand_in.pairs.parts import StandInError, run
-from tests.stand_in.systems import HOSTS
+from tests.stand_in.systems import HOSTS, MODELS
 
 #: Whose trees can be made
 NAMES = sorted(HOSTS)
@@ -108,11 +108,6 @@ FILES = {
     'kernel_config': "# stand-in, not the configuration of this kernel: what libfabric asks for before it uses DMABUF\n"
     "CONFIG_DMABUF_MOVE_NOTIFY=y\nCONFIG_PCI_P2PDMA=y\n",
 }
-
-
-def print_progress(text):
-    """Print one line of progress."""
-    print(f"==> {text}", flush=True)
 
 
 def patchelf(path, *options):
@@ -547,7 +542,7 @@ class Tree:
         elif gpu:
             plant(
                 'proc/driver/nvidia/gpus/0000:03:00.0/information',
-                f'Model: \t\t {self.host["model"]}\n',
+                f'Model: \t\t {MODELS[gpu]}\n',
             )
             driver = self.site.get('gpu_driver', {'value': '0'})['value']
             plant(
@@ -676,7 +671,7 @@ class Tree:
             key = (
                 MPICH_FOR_CRAY[self.cray_mpich.split('.')[0]] if self.mpich else MPICH_FOR_LIBFABRIC
             )
-            print_progress(f"MPICH and libfabric are those of {key}")
+            print(f"==> MPICH and libfabric are those of {key}")
             if self.mpich:
                 self.make_mpich(key)
             self.make_libfabric(key, self.libraries['libfabric'])
