@@ -5,8 +5,10 @@ Failures of Slingshot that public threads and sources describe, reproduced in st
 rules of the simulated network; the rules are derived from public sources, not measured.
 """
 
+import functools
 import json
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -15,8 +17,9 @@ from typing import NamedTuple
 import pytest
 
 from osu_container.proof.opened_network import SIMULATED_CXI
+from osu_container.proof.patterns import FILE as PATTERNS
 from osu_container.verdict.site_choice import resolve_site
-from tests.helpers.machine import PROJECT, STATE, StandIn, assert_success, run
+from tests.helpers.machine import PROJECT, StandIn, assert_success, run
 
 pytestmark = pytest.mark.system
 
@@ -35,10 +38,13 @@ class Failure(NamedTuple):
     message: str
     #: name of the message in `osu-container why`, '' if a real network would print no message
     why: str
-    #: verdict of `osu-container check` on the image and the approach. A verdict does not consider
-    #: the options and variables that only the script sets
+    #: verdict of `osu-container check` on the image and the approach, after the scripts. A verdict
+    #: does not consider the options and variables of the scripts
     verdict: str
     site: str = 'lumi-25.03'
+    #: bash script that runs before `script`: removes or replaces files in $TREE, or sets SIF to a
+    #: changed image
+    change: str = ''
 
 
 #: Passes the variables of MPI on, as users of --cleanenv do, but not SLINGSHOT_...
@@ -51,19 +57,33 @@ DOMAIN = r'OFI call opendomain failed .*Function not implemented'
 GETINFO = r'OFI call getinfo failed .*No data available'
 
 
-def _drop_bind(name):
-    """Return a script that starts the container without the bind of a library (str)."""
-    return (
-        f"export SINGULARITY_BIND=$(tr , '\\n' <<<$SINGULARITY_BIND | grep -v {name} | paste -sd,); "
-        'srun -N2 -n2 singularity exec $SIF osu_latency -m 8'
-    )
-
-
-#: Starts the container with libfabric.so.1 of the current folder as the host's libfabric
-REPLACED_LIBFABRIC = (
-    'export SINGULARITY_BIND=$(sed "s#[^,]*/libfabric.so.1:#$SCRATCH/libfabric.so.1:#" '
-    '<<<$SINGULARITY_BIND); srun -N2 -n2 singularity exec $SIF osu_latency -m 8'
+#: Two ranks on two nodes
+START = 'srun -N2 -n2 singularity exec $SIF osu_latency -m 8'
+#: Removes the bind mounts of files that do not exist, as approaches without these files do
+DROP = (
+    "export SINGULARITY_BIND=$(tr , '\\n' <<<$SINGULARITY_BIND | grep -v {} | paste -sd,); " + START
 )
+#: The pattern file-io: two ranks write a file with MPI-IO
+FILE_IO = f'srun -N2 -n2 singularity exec --bind {PATTERNS} $SIF python3 -s {PATTERNS} file file-io'
+#: Adds to the preloaded GTL a function that opens liblustreapi.so in MPI_File_open, as Cray MPICH does
+CRAY_FILE_OPEN = r"""
+gcc -shared -fPIC -o $TREE/opt/cray/pe/mpich/*/gtl/lib/libmpi_gtl_hsa.so.0 -x c - <<'END'
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+int MPI_File_open(int communicator, const char *name, int mode, int info, void *file)
+{
+    if (!dlopen("liblustreapi.so", RTLD_NOW)) {
+        fputs("Assertion failed in file ../../../../src/mpi/romio/adio/ad_cray/ad_cray_adio_open.c "
+              "at line 520: liblustreapi != NULL\n", stderr);
+        abort();
+    }
+    int (*open_file)(int, const char *, int, int, void *) =
+        dlsym(dlopen("libmpi.so.12", RTLD_NOW), "PMPI_File_open");
+    return open_file(communicator, name, mode, info, file);
+}
+END
+"""
 FAILURES = [
     Failure(
         'one node without a VNI',
@@ -106,29 +126,31 @@ FAILURES = [
         'libcxi of another SHS release',
         'github.com/HewlettPackard/shs-libcxi/issues/18',
         'opensource',
-        "sed -i 's/SHS .*/SHS 13.0.0/' $TREE/dev/cxi*; srun -N2 -n2 osu_latency -m 8; "
-        "sed -i 's/SHS .*/SHS 12.0.2/' $TREE/dev/cxi*",
+        'srun -N2 -n2 osu_latency -m 8',
         GETINFO,
         NO_PROVIDER,
         'works',
+        change="sed -i 's/SHS .*/SHS 13.0.0/' $TREE/dev/cxi*",
     ),
     Failure(
         'libcxi of the host is not injected',
         'github.com/MPAS-Dev/compass/issues/759',
         'hybrid',
-        _drop_bind('libcxi'),
+        DROP.format('libcxi'),
         'libcxi.so.1: cannot open shared object file',
         'a library is missing',
-        'works',
+        'fails',
+        change='rm $TREE/usr/lib64/libcxi.so*',
     ),
     Failure(
         'GTL without the libamdhip64 of its ROCm',
         'github.com/AMReX-Codes/amrex/pull/4729',
         'bind',
-        _drop_bind('libamdhip64'),
+        DROP.format('libamdhip64'),
         'error while loading shared libraries: libamdhip64.so.6',
         'a library of ROCm is missing',
-        'works',
+        'fails',
+        change='rm $TREE/opt/rocm-*/lib/libamdhip64.so*',
     ),
     Failure(
         'alt_read without disable_rdzv_get (a real network hangs)',
@@ -155,11 +177,11 @@ FAILURES = [
         'libfabric of the host is too old for the image',
         'github.com/DeiC-HPC/BitBulldozersLab',
         'hybrid',
-        "for n in {0..6}; do echo \"FABRIC_1.$n { };\"; done >map; gcc -shared -Wl,-soname,libfabric.so.1 "
-        '-Wl,--version-script,map -o libfabric.so.1 -x c /dev/null; ' + REPLACED_LIBFABRIC,
+        START,
         "version `FABRIC_1.7' not found",
         'the loaded libfabric is too old',
-        'works',
+        'fails',
+        change="sed -i 's/FABRIC_1.7/FABRIC_1.x/' $TREE/opt/cray/libfabric/*/lib64/libfabric.so.1",
     ),
     Failure(
         'Open MPI on one node without a VNI',
@@ -175,24 +197,35 @@ FAILURES = [
         'libfabric of the host needs a newer glibc',
         'github.com/argonne-lcf/user-guides/blob/main/docs/polaris/containers/containers.md',
         'hybrid',
-        "echo 'GLIBC_2.38 { strlcpy; };' >map; echo 'void strlcpy(void) { }' >libc.c; "
-        'gcc -fno-builtin -shared -nostdlib -Wl,-soname,libc.so.6,--version-script,map -o libc.so '
-        "libc.c; echo 'void strlcpy(void); void f(void) { strlcpy(); }' >f.c; gcc -fno-builtin "
-        f'-shared -Wl,-soname,libfabric.so.1 -o libfabric.so.1 f.c ./libc.so; {REPLACED_LIBFABRIC}',
+        START,
         "version `GLIBC_2.38' not found",
         'the C library is too old',
-        'works',
+        'fails',
+        change="sed -i 's/GLIBC_2.17/GLIBC_2.38/' $TREE/opt/cray/libfabric/*/lib64/libfabric.so.1",
     ),
     Failure(
         'libfabric of the image has no provider tcp',
         'github.com/lumi-ai-factory/laifs-container-recipes/tree/fdf7153/containerfiles/libfabric',
         'pure',
-        "sed 's/\\x00tcp\\x00/\\x00tcq\\x00/g' $WHEELS/mpich-4.2.3/lib/mpich/libfabric.so.1 >no-tcp.so; "
-        'srun -N2 -n2 singularity exec --bind $SCRATCH/no-tcp.so:/opt/mpich/lib/mpich/libfabric.so.1 '
-        '$SIF osu_latency -m 8',
+        START,
         GETINFO,
         NO_PROVIDER,
-        'works slowly',
+        'fails',
+        change='unsquashfs -no-xattrs -o $(grep -abo hsqs $SIF | head -1 | cut -d: -f1) -d image $SIF; '
+        'SIF=$SCRATCH/image; '
+        "sed -i 's/\\x00tcp\\x00/\\x00tcq\\x00/; s/xnet_/xneu_/g' $SIF/opt/mpich/lib/mpich/libfabric.so.1",
+    ),
+    Failure(
+        'MPI-IO of Cray MPICH without liblustreapi',
+        'github.com/underworldcode/underworld2/issues/668',
+        'bind',
+        FILE_IO
+        + ' | grep works || exit; rm $TREE/usr/lib64/liblustreapi.so; '
+        + DROP.replace(START, FILE_IO).format('liblustreapi'),
+        'Assertion failed in file .* liblustreapi != NULL',
+        'Cray MPICH lacks the library of Lustre',
+        'works',
+        change=CRAY_FILE_OPEN,
     ),
     Failure(
         'the container has no Slingshot card (--contain)',
@@ -215,72 +248,62 @@ FAILURES = [
 ]
 
 
-class Slingshot:
-    """Stand-ins with the unchanged modules of the approaches that fail."""
-
-    def __init__(self, folder):
-        self.folder = folder
-        #: site -> StandIn
-        self.systems = {}
-        #: (site, approach) -> verdict of check
-        self.verdicts = {}
-
-    def install(self, site):
-        """Return the StandIn of a site; the first call makes the tree and installs the modules."""
-        if site not in self.systems:
-            this = StandIn(site, self.folder / site)
-            approaches = {failure.approach for failure in FAILURES if failure.site == site}
-            names = [f'osu-container-{approach}.eb' for approach in approaches]
-            assert_success(this.eb(*names, f'--sysroot={this.tree}', f'--try-amend=site={site}'))
-            self.systems[site] = this
-        return self.systems[site]
-
-    def run(self, site, approach, script):
-        """Run a script with the module of an approach; return its whole output (str)."""
-        this = self.install(site)
-        folders = {'TREE': this.tree, 'SCRATCH': self.folder, 'WHEELS': STATE / 'pairs/wheels'}
-        load = f'module load osu-container/{approach}; cd $SCRATCH; {script}'
-        done = this.shell(load, **{name: str(path) for name, path in folders.items()})
-        return done.stdout + done.stderr
-
-    def check(self, failure):
-        """Return the lines of the table (dict) for a Failure."""
-        output = self.run(failure.site, failure.approach, failure.script)
-        found = re.search(failure.message, output)
-        return {
-            'failure': failure.name,
-            'thread': failure.thread,
-            'system': f'{failure.site}, module osu-container/{failure.approach}',
-            'command': failure.script,
-            'message': found.group() if found else output[-600:],
-            'check': self.predict(failure.site, failure.approach),
-            'why': explain(output),
-            'result': 'reproduced' if found else 'NOT REPRODUCED',
-        }
-
-    def predict(self, site, approach):
-        """Return the verdict (str) of check on the module's image and an approach."""
-        if (site, approach) not in self.verdicts:
-            image = self.run(site, approach, 'echo SIF=$SIF').partition('SIF=')[2].split()[0]
-            command = [sys.executable, '-m', 'osu_container', 'check', image, '--site', site]
-            command += ['--sysroot', self.systems[site].tree, '--approach', approach, '--json']
-            done = run(command, cwd=PROJECT, env=self.systems[site].eb.environment)
-            self.verdicts[site, approach] = json.loads(done.stdout)['verdicts'][0]['verdict']
-        return self.verdicts[site, approach]
+def install(site, folder, approaches):
+    """Return a StandIn of a site in a folder (Path), with the unchanged modules of approaches."""
+    this = StandIn(site, folder)
+    names = [f'osu-container-{approach}.eb' for approach in approaches]
+    assert_success(this.eb(*names, f'--sysroot={this.tree}', f'--try-amend=site={site}'))
+    return this
 
 
-def explain(output):
-    """Return the name (str) of the first message that why recognizes, '' without."""
+@functools.lru_cache(None)
+def install_failing(site, folder):
+    """Return the StandIn of a site in a folder (Path), with the approaches that fail."""
+    approaches = {failure.approach for failure in FAILURES if failure.site == site}
+    return install(site, folder / site, approaches)
+
+
+def ask(command, **options):
+    """Return the answer (from JSON) of osu-container to a command (str)."""
+    words = sys.executable, '-m', 'osu_container', *command.split(), '--json'
+    return json.loads(run(words, cwd=PROJECT, **options).stdout)
+
+
+def reproduce(failure, folder):
+    """Return the lines of the table (dict) for a Failure; folder (Path) has the stand-ins."""
+    site, approach = failure.site, failure.approach
+    this = install_failing(site, folder)
+    saved = this.tree.with_name('saved')
+    shutil.copytree(this.tree, saved, symlinks=True)
+    try:
+        done = this.shell(
+            f'module load osu-container/{approach}; cd $SCRATCH\n'
+            f'{failure.change}\necho SIF=$SIF\n{failure.script}',
+            TREE=str(this.tree),
+            SCRATCH=str(folder),
+        )
+        output = done.stdout + done.stderr
+        image = re.search('SIF=(.*)', output).group(1)
+        prediction = ask(
+            f'check {image} --site {site} --sysroot {this.tree} --approach {approach}',
+            env=this.eb.environment,
+        )
+    finally:
+        shutil.rmtree(this.tree)
+        saved.rename(this.tree)
+    found = re.search(failure.message, output)
     # SingularityCE of LUMI prints no INFO line on SINGULARITY_BIND, Apptainer does.
-    output = re.sub('(?m)^INFO: .*\n', '', output)
-    command = [sys.executable, '-m', 'osu_container', 'why', '--json', '-']
-    found = json.loads(run(command, cwd=PROJECT, input=output).stdout)
-    return found[0]['name'] if found else ''
-
-
-@pytest.fixture(scope='session')
-def slingshot(slurm, tmp_path_factory):
-    return Slingshot(tmp_path_factory.mktemp('slingshot'))
+    causes = ask('why -', input=re.sub('(?m)^INFO: .*\n', '', output))
+    return {
+        'failure': failure.name,
+        'thread': failure.thread,
+        'system': f'{site}, module osu-container/{approach}',
+        'command': f'{failure.change}\n{failure.script}'.strip(),
+        'message': found.group() if found else output[-600:],
+        'check': prediction['verdicts'][0]['verdict'],
+        'why': causes[0]['name'] if causes else '',
+        'result': 'reproduced' if found else 'NOT REPRODUCED',
+    }
 
 
 #: The six systems of which modules run unchanged in the tests
@@ -291,11 +314,10 @@ SYSTEMS = ['lumi-25.03', 'lumi-25.09', 'alps', 'frontier', 'perlmutter', 'setoni
 @pytest.mark.usefixtures('slurm')
 @pytest.mark.parametrize('site', SYSTEMS)
 def test_unchanged_modules_run_on_two_nodes_and_on_one(site, tmp_path):
-    this, here = StandIn(site, tmp_path), resolve_site('workstation')['images']['value']
-    approaches = sorted({'pure', 'bind', *here} & set(resolve_site(site)['images']['value']))
-    approaches = [name for name in approaches if '/' not in name and name != 'swap']
-    names = [f'osu-container-{name}.eb' for name in approaches]
-    assert_success(this.eb(*names, f'--sysroot={this.tree}', f'--try-amend=site={site}'))
+    here, images = (resolve_site(name)['images']['value'] for name in ('workstation', site))
+    approaches = sorted({'pure', 'bind', *here} & set(images) - {'swap'})
+    approaches = [name for name in approaches if '/' not in name]
+    this = install(site, tmp_path, approaches)
     for approach in approaches:
         # The MPICH that stands in for Cray MPICH uses the network on one node too, Cray MPICH does not.
         network = '--network=single_node_vni' if approach == 'bind' else ''
@@ -310,10 +332,15 @@ def test_unchanged_modules_run_on_two_nodes_and_on_one(site, tmp_path):
                 assert proof['network']['provider'] == expected, (approach, nodes)
 
 
+@pytest.fixture(scope='session')
+def folder(slurm, tmp_path_factory):
+    return tmp_path_factory.mktemp('slingshot')
+
+
 @pytest.mark.nightly
 @pytest.mark.parametrize('failure', FAILURES, ids=[failure.name for failure in FAILURES])
-def test_public_failure_is_reproduced(failure, slingshot):
-    found = slingshot.check(failure)
+def test_public_failure_is_reproduced(failure, folder):
+    found = reproduce(failure, folder)
     assert found['result'] == 'reproduced', found['message']
     assert found['check'] == failure.verdict
     assert not failure.why or found['why'] == failure.why
@@ -323,14 +350,13 @@ def main():
     """Print the table of all failures; the exit code is 1 if a failure was not reproduced."""
     assert_success(run([PROJECT / 'tools/workstation/slurm.sh', 'start']))
     with tempfile.TemporaryDirectory(prefix='slingshot-', dir='/tmp') as folder:
-        stand_in = Slingshot(Path(folder))
-        rows = []
+        count = 0
         for failure in FAILURES:
-            rows.append(stand_in.check(failure))
-            print('\n'.join(f'{name:9} {value}' for name, value in rows[-1].items()), '\n')
-    count = sum(row['result'] == 'reproduced' for row in rows)
-    print(f'{count} of {len(rows)} failures reproduced over the simulated Slingshot')
-    return count != len(rows)
+            row = reproduce(failure, Path(folder))
+            print('\n'.join(f'{name:9} {value}' for name, value in row.items()), '\n')
+            count += row['result'] == 'reproduced'
+    print(f'{count} of {len(FAILURES)} failures reproduced over the simulated Slingshot')
+    return count != len(FAILURES)
 
 
 if __name__ == '__main__':

@@ -9,7 +9,6 @@ HOSTS     name of the site -> dict with
               partitions    lines of `sinfo -h -o '%P|%G'`, a star behind the default partition
               interfaces    names in /sys/class/net; cards: of Slingshot's cards, in /sys/class/cxi and /dev
               gpu           architecture of the GPUs, in the form of the site data; None without
-              model         optional: what NVIDIA's driver calls them
               providers     what the libfabric of the original has; in a tree made with --facts-only
               modules       optional: modules that are there beside those of the native build, as empty files
 
@@ -86,7 +85,6 @@ HOSTS = {
         ],
         partitions=['regular_milan_ss11*|(null)', 'gpu_ss11|gpu:a100:4'],
         gpu='sm_80',
-        model='NVIDIA A100-SXM4-40GB',
     ),
     # the tree is of this machine's processor: nothing here runs on aarch64
     'alps': dict(
@@ -100,10 +98,10 @@ HOSTS = {
         ],
         partitions=['debug|gpu:4', 'normal*|gpu:4'],
         gpu='sm_90',
-        model='NVIDIA GH200 120GB',
     ),
 }
-_MODELS = {'sm_80': 'NVIDIA A100-SXM4-40GB', 'sm_90': 'NVIDIA GH200 120GB'}
+#: Architecture -> name that NVIDIA's driver prints
+MODELS = {'sm_80': 'NVIDIA A100-SXM4-40GB', 'sm_90': 'NVIDIA GH200 120GB'}
 
 
 def derive_system(site):
@@ -124,7 +122,6 @@ def derive_system(site):
         'interfaces': _HSN[:count],
         'cards': _CARDS[:count],
         'gpu': gpu,
-        **({'model': _MODELS[gpu]} if gpu in _MODELS else {}),
     }
 
 

