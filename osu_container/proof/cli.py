@@ -496,7 +496,7 @@ def execute_command(
         # After SIGINT, salloc would send SIGTERM to its command, which would then name SIGTERM.
         path = '/proc/%d/task/%d/children' % (child.pid, child.pid)
         commands = read_text(path).split() if number == signal.SIGINT else []
-        for pid in commands or [child.pid]:
+        for pid in commands or [str(child.pid)]:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(int(pid), number)
 

@@ -16,7 +16,6 @@ from typing import Any
 
 from osu_container.bench.compare.numbers import np, special
 from osu_container.bench.compare.thresholds import select_margin
-from osu_container.bench.results import ratios
 from osu_container.bench.results.model import Case, Dataset, Series, format_size
 
 #: Accepted probability of a false verdict, for all sizes of a curve together
@@ -58,7 +57,8 @@ class Point:
     #: medians over the repeats, in the unit of the case
     a: float
     b: float
-    #: a / b, computed by results.ratios
+    #: 'paired': median of the ratios a / b within each repeat, because a disturbance during a repeat
+    #: slows both sides; otherwise the ratio of the medians
     ratio: float
     #: 90 % confidence interval of the ratio of geometric means, None for single values
     low: float | None
@@ -348,9 +348,8 @@ def _compute_points(
             size=np.array(sizes),
             a=medians[0],
             b=medians[1],
-            ratio=np.array(
-                [ratios.compute_ratio(a.values[n], b.values[n], paired=True) for n in sizes]
-            )
+            # The median of the logarithms: b / a is the inverse of a / b.
+            ratio=np.exp(sign * np.median(logs[0] - logs[1], axis=1))
             if method == 'paired'
             else medians[0] / medians[1],
             low=ends.min(axis=0),
@@ -377,11 +376,9 @@ def _compute_points(
     )
     for key in ('low', 'high', 'p'):
         columns[key] = np.where(np.isnan(columns[key]), None, columns[key])
-    names = 'size a b ratio low high verdict method p gain repeats_a repeats_b'.split()
-    return [
-        Point(*values[:-2], values[-2:])
-        for values in zip(*(columns[name].tolist() for name in names))
-    ]
+    names = 'size a b ratio low high verdict method p gain'.split()
+    counts = zip(columns['repeats_a'].tolist(), columns['repeats_b'].tolist())
+    return list(itertools.starmap(Point, zip(*(columns[name].tolist() for name in names), counts)))
 
 
 def _compute_gaps(a: Any, b: Any) -> Any:
