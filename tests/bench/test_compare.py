@@ -581,25 +581,6 @@ def test_advice_applies_to_the_run_of_the_user(results, capsys):
     assert json.loads(call(capsys, 'lumi-g-2025-03', '--json')[1])['troubles'] != []
 
 
-# --- the statements of the documents ---------------------------------------------------------------
-
-
-def test_opensource_small_device_messages_are_eight_times_slower(capsys):
-    """
-    "Very close to the native performance for large message sizes but worse for small message
-    sizes".
-    """
-    code, out, _ = call(capsys, 'lumi-g-2025-03:opensource', '--json', '--only', 'osu_latency D D*')
-    assert code == 1
-    told = json.loads(out)
-    value = {row['size']: row['ratio'] for row in told['comparisons'][0]['sizes']}
-    assert all(6.9 < value[2**power] < 8.3 for power in range(8))
-    assert all(
-        one < 1.07 for size, one in value.items() if size >= 256 and size not in (8192, 16384)
-    )
-    assert 'unset CXI_FORK_SAFE' in str(told['troubles'])
-
-
 # --- the command ----------------------------------------------------------------------------------
 
 
