@@ -16,6 +16,7 @@ This module needs only Python 3.6 and its standard library.
 
 import argparse
 import binascii
+import contextlib
 import json
 import os
 import shutil
@@ -27,7 +28,7 @@ import time
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from osu_container.base import shell, streams
-from osu_container.base.files import require_own_folder
+from osu_container.base.files import read_text, require_own_folder
 from osu_container.base.terminal import escape_line, escape_streams
 from osu_container.data.launchers import DEFAULT_LAUNCHER, LAUNCHERS
 from osu_container.proof import judging, patterns, proof_text
@@ -492,7 +493,12 @@ def execute_command(
 
     def forward(number: int, _: object) -> None:
         forwarded.append(number)
-        child.send_signal(number)
+        # After SIGINT, salloc would send SIGTERM to its command, which would then name SIGTERM.
+        path = '/proc/%d/task/%d/children' % (child.pid, child.pid)
+        commands = read_text(path).split() if number == signal.SIGINT else []
+        for pid in commands or [str(child.pid)]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), number)
 
     try:
         child = subprocess.Popen(command, env=env, preexec_fn=prepare, stdout=stdout)
@@ -504,7 +510,7 @@ def execute_command(
         for number, handler in replaced.items():
             signal.signal(number, handler)
         signal.signal(signal.SIGINT, old_handler)
-    if signal.SIGINT in forwarded:  # salloc sends SIGTERM to its command instead.
+    if signal.SIGINT in forwarded:
         raise KeyboardInterrupt
     return code if code >= 0 else 128 - code
 

@@ -314,7 +314,10 @@ class SiteFile:
             raise SettingsError(problem)
         try:
             self.definitions: Dict[str, Any] = {}
-            exec(compile(read_plain_file(self.path, 'text'), self.path, 'exec'), self.definitions)
+            text = read_plain_file(self.path, 'text')
+            if text.lstrip()[:1] == b'{':
+                raise ValueError("the file contains JSON, expected Python")
+            exec(compile(text, self.path, 'exec'), self.definitions)
         except (OSError, ValueError) as err:
             raise SettingsError(
                 "the site file %s cannot be read: %s. Write a site file: `osu-container discover -o "

@@ -23,7 +23,7 @@ from osu_container.bench.compare.statistics import (
     compare_with_native,
 )
 from osu_container.bench.compare.thresholds import find_margin_row
-from osu_container.bench.results import ratios, references, run_files
+from osu_container.bench.results import references, run_files
 from osu_container.bench.results.model import Case, Dataset, Series
 from tests.helpers.example_runs import MORE_CASES, make_run
 
@@ -160,15 +160,16 @@ def test_same_is_decided_by_two_one_sided_tests(stats):
 
 
 def test_ratio_inverts_and_ignores_one_slow_repeat():
-    a, b = {1: 9.0, 2: 5.0, 3: 8.0, 4: 8.2}, {1: 10.0, 2: 6.0, 3: 9.0, 4: 9.1}
-    for paired in (True, False):
-        assert ratios.compute_ratio(a, b, paired=paired) * ratios.compute_ratio(
-            b, a, paired=paired
-        ) == pytest.approx(1)
-    assert ratios.compute_ratio({**a, 2: 0.01}, b, paired=True) == pytest.approx(
-        ratios.compute_ratio(a, b, paired=True), rel=0.05
+    a, slow, b = (
+        make_one_size_series(BW, 'x', *values)
+        for values in ((9, 5, 8, 8.2), (9, 0.01, 8, 8.2), (10, 6, 9, 9.1))
     )
-    assert ratios.compute_ratio({1: 2.0}, {2: 4.0}, paired=True) == 0.5  # no repeat in common
+    for paired in (True, False):
+        ratio, inverse, other = (
+            compare_series(*sides, paired=paired).points[0].ratio
+            for sides in ((a, b), (b, a), (slow, b))
+        )
+        assert ratio * inverse == pytest.approx(1) and other == pytest.approx(ratio, rel=0.05)
 
 
 # --- verdicts -------------------------------------------------------------------------------------

@@ -16,7 +16,6 @@ from typing import Any
 
 from osu_container.bench.compare.numbers import np, special
 from osu_container.bench.compare.thresholds import select_margin
-from osu_container.bench.results import ratios
 from osu_container.bench.results.model import Case, Dataset, Series, format_size
 
 #: Accepted probability of a false verdict, for all sizes of a curve together
@@ -58,7 +57,8 @@ class Point:
     #: medians over the repeats, in the unit of the case
     a: float
     b: float
-    #: a / b, computed by results.ratios
+    #: 'paired': median of the ratios a / b within each repeat, because a disturbance during a repeat
+    #: slows both sides; otherwise the ratio of the medians
     ratio: float
     #: 90 % confidence interval of the ratio of geometric means, None for single values
     low: float | None
@@ -146,7 +146,7 @@ class Comparison:
         """
         return max(
             (point for point in self.points if point.verdict == (verdict or self.verdict)),
-            key=lambda point: point.factor,
+            key=lambda point: abs(point.gain),
         )
 
     def format_curve_verdict(self) -> str:
@@ -218,20 +218,21 @@ class Comparison:
         if len(self.points) == self.summary[verdict] > 1:
             return ' at all sizes'
         ranges = [
-            [self.format_size_label(point.size) for point in points]
+            list(points)
             for found_verdict, points in itertools.groupby(self.points, lambda point: point.verdict)
             if found_verdict == verdict
         ]
         if len(ranges) > MOST_RANGES:
             return f' at {self.summary[verdict]} of {len(self.points)} sizes'
         text = ' and '.join(
-            ' .. '.join(dict.fromkeys([labels[0], labels[-1]])) for labels in ranges
+            ' .. '.join(dict.fromkeys(self.format_size_label(points[end].size) for end in (0, -1)))
+            for points in ranges
         )
         return f' at {text}' if text else ''
 
 
-#: Method of a point, then the numbers of the repeats of a and of b that it uses
-_Group = tuple[str, tuple[int, ...], tuple[int, ...]]
+#: Numbers of the repeats of a and of b
+_Repeats = tuple[tuple[int, ...], tuple[int, ...]]
 
 
 def format_factor(times: float) -> str:
@@ -258,12 +259,15 @@ def compare_series(
     sizes = sorted(set(a.values) & set(b.values))
     if not sizes:
         raise CompareError(f"{a.case.title}: {a.name} and {b.name} have no message size in common")
-    groups: dict[_Group, list[int]] = {}
+    groups: dict[_Repeats, list[int]] = {}
     for size in sizes:
-        groups.setdefault(_select_method(a.values[size], b.values[size], paired), []).append(size)
-    tested = {key[0] for key in groups}
+        groups.setdefault((tuple(a.values[size]), tuple(b.values[size])), []).append(size)
+    methods = {key: _select_method(*key, paired) for key in groups}
+    tested = {method for method, *_ in methods.values()}
     margin = select_margin(a.case.benchmark, repeated=not tested & {'one-sample', 'threshold only'})
-    points = _compute_points(a, b, groups, math.log1p(margin), paired)
+    points = _compute_points(
+        a, b, [(methods[key], sizes) for key, sizes in groups.items()], math.log1p(margin)
+    )
     comparison = Comparison(
         a.case,
         a,
@@ -296,69 +300,85 @@ def remove_verdicts(comparison: Comparison, reason: str) -> Comparison:
     )
 
 
-def _select_method(a: dict[int, float], b: dict[int, float], paired: bool) -> _Group:
+def _select_method(
+    a: tuple[int, ...], b: tuple[int, ...], paired: bool
+) -> tuple[str, tuple[int, ...], tuple[int, ...]]:
     """
     Select the statistical method for the comparison at one message size.
 
     The result is (method, repeats of a to use, repeats of b to use).
 
-    a, b: {repeat: value} of both sides
+    a, b: repeats of both sides
     """
-    if paired:
-        both = tuple(sorted(set(a) & set(b)))
-        if len(both) > 1:
-            return 'paired', both, both
+    both = tuple(sorted(set(a) & set(b)))
+    if paired and len(both) > 1:
+        return 'paired', both, both
     if len(a) > 1 and len(b) > 1:
-        return 'Welch', tuple(sorted(a)), tuple(sorted(b))
-    if len(a) > 1 or len(b) > 1:
-        return 'one-sample', tuple(sorted(a)), tuple(sorted(b))
-    return 'threshold only', tuple(a), tuple(b)
+        return 'Welch', a, b
+    return ('one-sample' if len(a) > 1 or len(b) > 1 else 'threshold only'), a, b
 
 
 def _compute_points(
-    a: Series, b: Series, groups: dict[_Group, list[int]], margin: float, paired: bool
+    a: Series,
+    b: Series,
+    groups: list[tuple[tuple[str, tuple[int, ...], tuple[int, ...]], list[int]]],
+    margin: float,
 ) -> list[Point]:
     """
     Return the comparison of two curves at each message size, as points ordered by size.
 
+    groups: list of (result of _select_method(), message sizes)
     margin: logarithm of the factor that counts as equal
     """
     sign = 1.0 if a.case.more_is_better else -1.0
-    rows: list[tuple[Point, dict[str, Any], float]] = []
-    single = math.log1p(select_margin(a.case.benchmark, repeated=False))
-    for (method, a_repeats, b_repeats), sizes in groups.items():
-        raw_a = np.array([[a.values[size][repeat] for repeat in a_repeats] for size in sizes])
-        raw_b = np.array([[b.values[size][repeat] for repeat in b_repeats] for size in sizes])
-        log_a, log_b = sign * np.log(raw_a), sign * np.log(raw_b)
-        tests = _run_tests(method, log_a, log_b, margin)
-        medians = zip(np.median(raw_a, axis=1).tolist(), np.median(raw_b, axis=1).tolist())
-        repeats = len(a_repeats), len(b_repeats)
-        for size, (median_a, median_b), gap, *values in zip(
-            sizes, medians, _compute_gaps(log_a, log_b).tolist(), *tests.values()
-        ):
-            p = dict(zip(tests, values))
-            low, high = p.pop('low'), p.pop('high')
-            if low is not None:
-                low, high = sorted((math.exp(sign * float(low)), math.exp(sign * float(high))))
-            ratio = (
-                ratios.compute_ratio(a.values[size], b.values[size], paired=True)
-                if method == 'paired'
-                else median_a / median_b
+    # A curve may have 1,000,000 sizes, so NumPy computes each column of the table at once.
+    tables = []
+    for (method, *repeats), sizes in groups:
+        raw_a, raw_b = (
+            np.array([side.values[size][n] for size in sizes for n in numbers]).reshape(
+                len(sizes), -1
             )
-            gain = sign * math.log(ratio)
-            point = Point(
-                size, median_a, median_b, ratio, low, high, '', method, None, gain, repeats
-            )
-            rows.append((point, p, gap))
-    rows.sort(key=lambda row: row[0].size)
-    tested = [p for _, p, _ in rows if p['worse'] is not None]
+            for side, numbers in zip((a, b), repeats)
+        )
+        medians = np.median(raw_a, axis=1), np.median(raw_b, axis=1)
+        logs = sign * np.log(raw_a), sign * np.log(raw_b)
+        table = _run_tests(method, *logs, margin)
+        ends = np.exp(np.clip([sign * table['low'], sign * table['high']], -700, 700))
+        table.update(
+            size=np.array(sizes),
+            a=medians[0],
+            b=medians[1],
+            # The median of the logarithms: b / a is the inverse of a / b.
+            ratio=np.exp(sign * np.median(logs[0] - logs[1], axis=1))
+            if method == 'paired'
+            else medians[0] / medians[1],
+            low=ends.min(axis=0),
+            high=ends.max(axis=0),
+            gap=_compute_gaps(*logs),
+            method=np.full(len(sizes), method),
+            repeats_a=np.full(len(sizes), len(repeats[0])),
+            repeats_b=np.full(len(sizes), len(repeats[1])),
+        )
+        tables.append(table)
+    columns = {key: np.concatenate([table[key] for table in tables]) for key in tables[0]}
+    columns['gain'] = sign * np.log(columns['ratio'])
+    order = np.argsort(columns['size'])
+    columns = {key: column[order] for key, column in columns.items()}
+    tested = ~np.isnan(columns['worse'])
     for key in ('worse', 'better', 'same'):
-        for p, value in zip(tested, adjust_p_values([p[key] for p in tested])):
-            p[key] = float(value)
-    for point, p, gap in rows:
-        point.verdict = _judge_point(point, p, gap, margin, single)
-        point.p = p.get(point.verdict)
-    return [point for point, _, _ in rows]
+        columns[key][tested] = adjust_p_values(columns[key][tested])
+    single = math.log1p(select_margin(a.case.benchmark, repeated=False))
+    columns['verdict'] = _judge_points(columns, margin, single)
+    columns['p'] = np.select(
+        [columns['verdict'] == key for key in ('worse', 'better', 'same')],
+        [columns[key] for key in ('worse', 'better', 'same')],
+        np.nan,
+    )
+    for key in ('low', 'high', 'p'):
+        columns[key] = np.where(np.isnan(columns[key]), None, columns[key])
+    names = 'size a b ratio low high verdict method p gain'.split()
+    counts = zip(columns['repeats_a'].tolist(), columns['repeats_b'].tolist())
+    return list(itertools.starmap(Point, zip(*(columns[name].tolist() for name in names), counts)))
 
 
 def _compute_gaps(a: Any, b: Any) -> Any:
@@ -382,13 +402,13 @@ def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
     Run the statistical tests at all message sizes of a curve; return the results as a dict.
 
     The keys 'worse', 'better' and 'same' have p-values. The keys 'low' and 'high' have the ends of
-    the confidence interval of the gain. Each dict value is a sequence with an element for each
-    message size; the elements are None if there are no repeats.
+    the confidence interval of the gain. Each dict value is an array with an element for each
+    message size; the elements are NaN if there are no repeats.
 
     a, b: arrays (sizes x repeats) of logarithms; greater logarithms are better
     """
     if method == 'threshold only':
-        return dict.fromkeys(('worse', 'better', 'same', 'low', 'high'), [None] * len(a))
+        return {key: np.full(len(a), np.nan) for key in ('worse', 'better', 'same', 'low', 'high')}
     # Each sample of a t-test has a squared standard error and degrees of freedom. Paired repeats,
     # and repeats against a single value, are one sample: that of the differences.
     samples = [a, b] if method == 'Welch' else [a - b]
@@ -396,7 +416,7 @@ def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
     mean, error = a.mean(axis=1) - b.mean(axis=1), np.sqrt(sum(errors))
     with np.errstate(all='ignore'):
         # Equal repeats (0.19 0.19 0.19, of a program that prints two decimals) have no spread. Then
-        # t is infinite and p is 0 or 1, which is correct: _judge_point() accounts for rounding.
+        # t is infinite and p is 0 or 1, which is correct: _judge_points() accounts for rounding.
         freedom = error**4 / sum(
             part**2 / (sample.shape[1] - 1) for part, sample in zip(errors, samples)
         )
@@ -409,7 +429,7 @@ def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
     return dict(results, low=mean - reach, high=mean + reach)
 
 
-def adjust_p_values(p_values: list[float]) -> Any:
+def adjust_p_values(p_values: Any) -> Any:
     """Return the p-values, adjusted by the method of Benjamini and Hochberg, as an array."""
     p, number = np.array(p_values), len(p_values)
     order = np.argsort(-p)
@@ -417,30 +437,35 @@ def adjust_p_values(p_values: list[float]) -> Any:
     return np.minimum(p, 1)
 
 
-def _judge_point(point: Point, p: dict[str, Any], gap: float, margin: float, single: float) -> str:
+def _judge_points(columns: dict[str, Any], margin: float, single: float) -> Any:
     """
-    Return the verdict on a comparison at one message size, one of VERDICTS.
+    Return the verdict on a comparison at each message size, as an array of VERDICTS.
 
-    p: adjusted p-values of _run_tests()
-    gap: result of _compute_gaps()
+    columns: arrays with the values of Point, the gaps of _compute_gaps(), and the adjusted p-values
+    of _run_tests()
     margin: logarithm of the margin for the statistical test
     single: logarithm of the margin for single values
     """
-    side, distance = 'better' if point.gain > 0 else 'worse', abs(point.gain)
+    worse, better, gain, gap = (columns[key] for key in ('worse', 'better', 'gain', 'gap'))
+    side, distance = np.where(gain > 0, 'better', 'worse'), abs(gain)
     # Ignore a difference that rounding to two decimals can cause.
-    limit = margin + math.log1p(ROUNDING / point.a) + math.log1p(ROUNDING / point.b)
-    if p['worse'] is None:
-        is_same = distance <= margin * (1 + 1e-9)
-        return 'same' if is_same else 'rounded' if distance <= limit else side
-    if p[side] <= ALPHA and distance > limit:
-        return side
-    if p['same'] <= ALPHA:
-        return 'same'
-    if min(point.repeats) < FIRM_REPEATS and abs(gap) > max(limit, single):
+    limit = margin + np.log1p(ROUNDING / columns['a']) + np.log1p(ROUNDING / columns['b'])
+    is_single, is_within = np.isnan(worse), distance <= limit
+    has_few_repeats = np.minimum(columns['repeats_a'], columns['repeats_b']) < FIRM_REPEATS
+    settled = np.minimum(worse, better) <= ALPHA
+    verdicts = [
+        (is_single & (distance <= margin * (1 + 1e-9)), 'same'),
+        (is_single, np.where(is_within, 'rounded', side)),
+        ((np.where(gain > 0, better, worse) <= ALPHA) & ~is_within, side),
+        (columns['same'] <= ALPHA, 'same'),
         # Judge the repeats like single values, so that more data never give a weaker verdict.
-        return 'better' if gap > 0 else 'worse'
-    settled = min(p['worse'], p['better']) <= ALPHA
-    return 'rounded' if settled and margin < distance <= limit else 'noisy'
+        (
+            has_few_repeats & (abs(gap) > np.maximum(limit, single)),
+            np.where(gap > 0, 'better', 'worse'),
+        ),
+        (settled & (margin < distance) & is_within, 'rounded'),
+    ]
+    return np.select(*zip(*verdicts), 'noisy')
 
 
 def _summarize_points(points: list[Point]) -> dict[str, Any]:

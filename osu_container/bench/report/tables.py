@@ -71,9 +71,16 @@ def _build_value_cells(curve: content.Curve, sizes: list[int]) -> Iterator[Table
         )
 
 
-def build_values_table(view: content.View) -> ReportTable:
-    """Return the table of medians, with a column for each curve and a row for each size."""
+def build_values_table(view: content.View) -> ReportTable | None:
+    """
+    Return the table of medians, with a column for each curve and a row for each size.
+
+    The result is None for more than comparison_text.MOST_SIZES sizes, because nobody reads such a
+    table and a browser cannot show a table of 1,000,000 rows.
+    """
     sizes = sorted({size for curve in view.curves for size in curve.series.values})
+    if len(sizes) > comparison_text.MOST_SIZES:
+        return None
     columns = [
         [TableCell(format_size(size) or ('0 B' if sizes[1:] else '')) for size in sizes],
         *(_build_value_cells(curve, sizes) for curve in view.curves),

@@ -169,7 +169,7 @@ def _build_measurement(
         programs=table.programs,
         release=table.release,
         checked=table.is_checked,
-        values={str(size): value for size, value in sorted(table.values.items())},
+        values={str(size): table.values[size] for size in sorted(table.values)},
         zeros=table.zeros,
         comments=table.comments,
         foreign=table.foreign_lines,

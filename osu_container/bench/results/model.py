@@ -199,7 +199,12 @@ class Series:
 
     def compute_medians(self) -> dict[int, float]:
         """Return {message size: median of the repeats}, with the sizes in ascending order."""
-        return {size: statistics.median(self.values[size].values()) for size in self.sizes}
+        return {
+            size: next(iter(self.values[size].values()))
+            if len(self.values[size]) == 1  # much faster for a curve of 1,000,000 sizes
+            else statistics.median(self.values[size].values())
+            for size in self.sizes
+        }
 
 
 @dataclass

@@ -322,22 +322,24 @@ def _add_row(
     :param source: name of the output in messages
     :param number: line number of the row in `source`, None if unknown
     """
-    if table.benchmark in model.MILLISECONDS:
-        times = _INIT.fullmatch(line)
-        line = f'0 {times.group(1)}' if times else ''
-    elif table.benchmark in model.SINGLE_VALUE_BENCHMARKS and len(line.split()) == 1:
-        line = f'0 {line}'
+    is_single = table.benchmark in model.SINGLE_VALUE_BENCHMARKS
+    if is_single:
+        if table.benchmark in model.MILLISECONDS:
+            times = _INIT.fullmatch(line)
+            line = f'0 {times.group(1)}' if times else ''
+        elif len(line.split()) == 1:
+            line = f'0 {line}'
     row = _ROW.fullmatch(line.strip())
     if row is None:
         return False
     size_text, figure, others = row.groups()
     size, value = int(size_text), float(figure)
     if (
-        '.' not in figure
+        value > model.HIGHEST
+        or is_single
+        and size
+        or '.' not in figure
         and table.benchmark not in model.MILLISECONDS
-        or value > model.HIGHEST
-        or size
-        and table.benchmark in model.SINGLE_VALUE_BENCHMARKS
     ):
         return False
     last_size = marks[-1][0] if marks else -1
