@@ -26,7 +26,6 @@ from typing import (
     List,
     NamedTuple,
     Optional,
-    Sequence,
     Set,
     Tuple,
     Union,
@@ -73,9 +72,6 @@ class ElfFacts(NamedTuple):
     #: whether ld.so skips the default folders when it searches the libraries in `needed`
     #: (ld -z nodefaultlib)
     nodeflib: bool = False
-    #: auditing libraries, which may change the libraries that a program loads (DT_AUDIT,
-    #: DT_DEPAUDIT, see rtld-audit(7))
-    audit: Sequence[str] = ()
     #: level of x86-64 that the processor must have, 0 if the file requires no level
     isa_level: int = 0
 
@@ -134,7 +130,6 @@ DT_FLAGS, DT_GNU_HASH, DT_VERSYM, DT_RELACOUNT, DT_FLAGS_1 = (
     0x6FFFFFFB,
 )
 DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM = 0x6FFFFFFC, 0x6FFFFFFD, 0x6FFFFFFE, 0x6FFFFFFF
-DT_DEPAUDIT, DT_AUDIT = 0x6FFFFEFB, 0x6FFFFEFC
 DF_BIND_NOW, DF_1_NOW, DF_1_NODEFLIB, VER_FLG_WEAK = 8, 1, 0x800, 2
 STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE = 1, 2, 10
 
@@ -559,7 +554,6 @@ class _ElfReader:
             undefined=undefined,
             defined=exported,
             nodeflib=bool(self.get_tag(DT_FLAGS_1) & DF_1_NODEFLIB),
-            audit=self.read_tag_strings(DT_AUDIT) + self.read_tag_strings(DT_DEPAUDIT),
             isa_level=self.read_isa_level(),
         )
 

@@ -9,8 +9,8 @@ statements is true:
 * The program is linked with an MPI library, directly or through another library (image/loader.py).
 * The program contains the name of an MPI library, and so may open this library with dlopen().
 * The program is a Python script that imports mpi4py.
-* The program is a command of a Python distribution that imports mpi4py, or that has a file which is
-  linked with MPI.
+* The program is the command of a Python package, as pip writes the command, and the package imports
+  mpi4py or has a file that is linked with MPI.
 * The program is python3, and mpi4py is installed.
 
 Tools of an MPI (mpirun, ompi_info, ...) are left out, because srun starts the ranks.
@@ -72,8 +72,8 @@ RESERVED = ('run-in-container', 'osu-gpu-bind', 'osu-explain', 'osu-proof')
 OPENED_MPI = re.compile(rb'lib(?:mpi|mpich|mpi_abi)\.so')
 #: Names that only a program with a static MPI has
 MPI_FUNCTIONS = re.compile(rb'MPIR_CVAR_|ompi_mpi_init|MPI_Init')
-#: Files in which a Python distribution lists its commands
-ENTRY_POINTS = re.compile(r'.*/(?:site|dist)-packages/[^/]+\.dist-info/entry_points\.txt')
+#: Files of a Python package, and of the folder in which auditwheel places libraries of the package
+PACKAGE = r'.*/(?:site|dist)-packages/%s(?:[._]\w+)?(?:/.*|\.py)'
 #: Programs in libexec, without those of compilers, which are large and use no MPI
 LIBEXEC = r'.*/libexec/(?!gcc/).*'
 #: mpi4py's library in a folder that Python searches by default
@@ -236,23 +236,16 @@ def find_commands(image: Image) -> List[Command]:
 
 def _list_mpi_scripts(image: Image, paths: Dict[str, str]) -> List[Command]:
     """Return a Command for each Python script in `paths` ({name: path}) that uses MPI."""
-    texts = {}
+    commands = []
     for name, path in sorted(paths.items()):
         text = image.read_file(path)
         if re.match(rb'#!.*python', text):
-            texts[name] = text
-    owners = _find_distributions(image, texts)
-    commands = []
-    for name in sorted(texts):
-        soname, usage = (
-            (None, 'a Python script that imports mpi4py')
-            if _imports_mpi4py(texts[name])
-            else _inspect_distribution(image, owners[name])
-            if name in owners
-            else (None, None)
-        )
-        if usage:
-            commands.append(Command(name, paths[name], soname, False, usage))
+            soname, usage = (
+                (None, 'a Python script that imports mpi4py')
+                if _imports_mpi4py(text)
+                else _inspect_package(image, text)
+            )
+            commands += [Command(name, path, soname, False, usage)] if usage else []
     return commands
 
 
@@ -260,41 +253,18 @@ def _imports_mpi4py(text: bytes) -> bool:
     return bool(re.search(rb'^[ \t]*(from|import)[ \t]+mpi4py\b', text, re.M))
 
 
-def _find_distributions(image: Image, names: Iterable[str]) -> Dict[str, str]:
-    """Return {name: .dist-info folder} for the `names` that are commands of Python packages."""
-    folders: Dict[str, str] = {}
-    for path in image.find_files(ENTRY_POINTS.pattern):
-        scripts = (
-            image.read_file(path)
-            .decode('utf-8', 'replace')
-            .partition('[console_scripts]')[2]
-            .partition('\n[')[0]
-        )
-        for name in re.findall(r'^[ \t]*([\w.+-]+)[ \t]*=', scripts, re.M):
-            if name in names:
-                folders.setdefault(name, posixpath.dirname(path))
-    return folders
-
-
-def _inspect_distribution(image: Image, folder: str) -> Tuple[Optional[str], Optional[str]]:
+def _inspect_package(image: Image, text: bytes) -> Tuple[Optional[str], Optional[str]]:
     """
-    Return (soname, mpi_usage) for a command of a Python distribution.
+    Return (soname, mpi_usage) for a script that pip has written as the command of a package.
 
-    soname, mpi_usage: the fields of Command with the same names; (None, None) if the distribution
-    does not use MPI. folder: .dist-info folder of the distribution.
+    soname, mpi_usage: the fields of Command with the same names; (None, None) if the package does
+    not use MPI. text: text of the script, which imports the package.
     """
-    name = posixpath.basename(folder)[: -len('.dist-info')]
-    if not image.exists(folder + '/RECORD'):
+    match = re.search(rb'(?m)^from (\w+)[\w.]* import \w+$', text)
+    if not match:
         return None, None
-    record = image.read_file(folder + '/RECORD').decode('utf-8', 'replace').splitlines()
-    parent = posixpath.dirname(folder)
-    files = [
-        path
-        for path in (
-            posixpath.normpath(parent + '/' + line.rsplit(',', 2)[0].strip('"')) for line in record
-        )
-        if image.exists(path)
-    ]
+    name = match.group(1).decode()
+    files = image.find_files(PACKAGE % name)
     modules = [path for path in files if path.endswith('.py')]
     binaries = [
         path
@@ -304,18 +274,14 @@ def _inspect_distribution(image: Image, folder: str) -> Tuple[Optional[str], Opt
         and image.tree.is_executable(path)
     ]
     elf = image.read_elf_files(binaries)
-    for path in sorted(
-        elf, key=lambda path: (elf[path].interpreter is None, path)
-    ):  # programs before libraries
+    # programs before libraries
+    for path in sorted(elf, key=lambda path: (elf[path].interpreter is None, path)):
         soname = next((need for need in elf[path].needed if need in MPI_FAMILIES), None)
         if soname:
-            return (
-                soname,
-                '%s of %s is linked with %s' % (posixpath.basename(path), name, soname),
-            )
+            return soname, f'{posixpath.basename(path)} of {name} is linked with {soname}'
     image.tree.copy_files(modules, image.folder)  # in one call
     if any(_imports_mpi4py(image.read_file(path)) for path in modules):
-        return None, '%s imports mpi4py' % name
+        return None, name + ' imports mpi4py'
     return None, None
 
 

@@ -184,13 +184,12 @@ MARKED = 'osu-container-dry-run\nA=b=c\\u000Ad\nHOME=/root\nosu-container-dry-ru
             {
                 'environment': {'A': 'b=c\nd', 'HOME': '/root'},
                 'missing_libraries': {'libgone.so.1'},
-                'missing_versions': {'FABRIC_1.9'},
                 'libraries': {
                     'libmpi.so.12': '/opt/mpich/lib/libmpi.so.12',
                     'libpre.so': '/opt/a/libpre.so',
                     'liba b.so': '/opt/mpi ü/lib/liba b.so',
                 },
-                'undefined_symbols': {'fi_open', 'MPI_Init_c'},
+                'complaints': {'libgone.so.1', 'FABRIC_1.9'},
             },
         ),
         (
@@ -205,7 +204,7 @@ MARKED = 'osu-container-dry-run\nA=b=c\\u000Ad\nHOME=/root\nosu-container-dry-ru
                     'libmpi.so.12': '/usr/lib/libmpi.so.12',
                 },
                 'missing_libraries': {'libgone.so.1'},
-                'undefined_symbols': {'MPI_Init'},
+                'complaints': {'libgone.so.1'},
             },
         ),
         (

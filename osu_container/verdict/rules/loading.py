@@ -4,7 +4,7 @@ Rules on ld.so: missing libraries, symbol versions, symbols, and the order of li
 
 import posixpath
 import re
-from typing import Dict, Iterator, List, Set, Tuple
+from typing import Dict, Iterator, List, Tuple
 
 from osu_container.image.environment import resolve_process_variable
 from osu_container.image.loader import (
@@ -355,31 +355,21 @@ def list_differences(trial: Trial, listing: Listing) -> List[str]:
     container = make_container(trial)
     container.follow_listing(listing)
     process = simulate_load(trial.program.load_roots, container, trial.container.library_path)
-    missing = {name for name, _ in process.missing}
-    versions = {name for _, _, names, _ in list_version_problems(process) for name in names}
-    undefined = {symbol.partition('@')[0] for _, symbol, _ in list_undefined_symbols(process)}
+    complaints = {name for name, _ in process.missing}.union(
+        name for _, _, names, _ in list_version_problems(process) for name in names
+    ) or {symbol.partition('@')[0] for _, symbol, _ in list_undefined_symbols(process)}
     if listing.problem:
-        fails = process.broken or missing or versions or undefined or trial.environment.exit_point
+        fails = process.broken or complaints or trial.environment.exit_point
         return [] if fails else [listing.problem]
     if process.broken:
         return ['%s is not a valid library' % process.broken[0][0]]
 
-    def describe(missing: Set[str], versions: Set[str], undefined: Set[str]) -> Set[str]:
-        problems = {name + ' => not found' for name in missing}
-        problems |= {'version %s is missing' % name for name in versions}
-        # Undefined symbols follow from missing libraries and versions.
-        return problems or {name + ' is undefined' for name in undefined}
-
     def resolve(path: str) -> str:
         return container.resolve(path) or path if container.exists(path) else path
 
-    listed = describe(
-        listing.missing_libraries, listing.missing_versions, listing.undefined_symbols
-    )
-    predicted = {resolve(library.path) for library in process.loaded}
-    predicted.add(resolve(find_loader_path(trial) or ''))
-    differences = listed ^ describe(missing, versions, undefined)
-    differences |= set(map(resolve, listing.libraries.values())) - predicted
+    predicted = [find_loader_path(trial) or '', *(library.path for library in process.loaded)]
+    differences = {name + ' is missing' for name in listing.complaints ^ complaints}
+    differences |= set(map(resolve, listing.libraries.values())) - set(map(resolve, predicted))
     return sorted(
         text for text in differences if not DRIVER_LIBRARY.match(posixpath.basename(text))
     )
@@ -423,9 +413,9 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
             % (len(listing.libraries), program),
         )
         return
-    is_fatal = listing.problem or listing.missing_versions
+    is_fatal = listing.problem and listing.is_trusted and listing.environment
     yield make_finding(
-        'fails' if is_fatal and listing.is_trusted and listing.environment else 'unknown',
+        'fails' if is_fatal else 'unknown',
         "the libraries that the image's loader lists for %s differ from the prediction: %s"
         % (program, shorten_names(differences)),
         [(trial.image.path, text) for text in differences[:5]],
