@@ -11,7 +11,7 @@ import json
 import os
 import re
 from collections import OrderedDict
-from typing import Any, Dict, Optional
+from typing import Any, Dict
 
 from osu_container.check.described import derive_mpi_traits, list_defined_fabric_versions
 from osu_container.data.records import HOST_FORMAT
@@ -149,27 +149,18 @@ def _build_statement(evidence: str, source: str, date: str, **facts: Any) -> Dic
     )
 
 
-def describe_cray_host(
-    site: Dict[str, Any],
-    libfabric: Optional[str] = None,
-    cray_mpich: Optional[str] = None,
-    glibc: Optional[Dict[str, Any]] = None,
-) -> Dict[str, Any]:
+def describe_cray_host(site: Dict[str, Any]) -> Dict[str, Any]:
     """
     Return the description of the host of an HPE Cray system.
 
-    libfabric: release of ofiwg's libfabric on which Cray's libfabric is based. Cray's libfabric
-    always has the provider cxi.
-    cray_mpich: release of Cray MPICH.
-    glibc: the fact `glibc` of another site.
-
-    The default releases and the default glibc come from the site data. The newest symbol version of
-    Cray's libfabric 1.15.2.0 is FABRIC_1.6, as the published message "version `FABRIC_1.7' not found"
-    shows.
+    Cray's libfabric is based on the release of ofiwg's libfabric in the site data, and always has the
+    provider cxi. The newest symbol version of Cray's libfabric 1.15.2.0 is FABRIC_1.6, as the
+    published message "version `FABRIC_1.7' not found" shows.
     """
     named = OrderedDict((name, fact) for name, fact in sorted(site['libraries'].items()) if fact)
-    libfabric = libfabric or named.get('libfabric', {}).get('release', '')
-    cray_mpich = cray_mpich or named.get('libmpi', {}).get('release', '')
+    libfabric, cray_mpich = (
+        named.get(name, {}).get('release', '') for name in ('libfabric', 'libmpi')
+    )
     sonames = {fact['value'].rpartition('/')[2]: name for name, fact in named.items()}
     changing = dict(
         list_rocm_sonames(named.get('libhsa-runtime64', {}).get('release', '6.3')),
@@ -273,7 +264,7 @@ def describe_cray_host(
             ),
             _build_unpublished_statement(site),
         ]
-    glibc = glibc or site['glibc']
+    glibc = site['glibc']
     return {
         'format': HOST_FORMAT,
         'site': site['name'],

@@ -109,7 +109,6 @@ class FileTree:
         """
         self.path = path
         self.entries: Dict[str, Tuple[str, str, str, int]] = {}
-        self._names: Optional[Set[str]] = None
         self._text: Optional[bytearray] = None
         self._children: Optional[Dict[str, List[str]]] = None
         self._resolved: Dict[str, Optional[str]] = {}
@@ -180,14 +179,6 @@ class FileTree:
                 real = ''
         return real or '/'
 
-    def list_folder_names(self) -> Set[str]:
-        """Return the file names of all folders and links in the image, without parent folders."""
-        if self._names is None:
-            self._names = {
-                posixpath.basename(path) for path, entry in self.entries.items() if entry[0] in 'dl'
-            }
-        return self._names
-
     def read_file_mode(self, path: str) -> str:
         """
         Return the mode of the plain file `path` as the 9 characters that `ls -l` prints.
@@ -235,20 +226,11 @@ class FileTree:
         located = {}
         for program in programs:
             name = posixpath.basename(program)
-            if '/' in program:
-                candidates = (
-                    [program] if program.startswith('/') and self.is_executable(program) else []
-                )
-            else:
-                candidates = [
-                    folder + '/' + name
-                    for folder in folders
-                    if self.is_executable(folder + '/' + name)
-                ][:1] or sorted(
-                    path
-                    for path in self.entries
-                    if posixpath.basename(path) == name and self.is_executable(path)
-                )
+            paths = [program] if program != name else [f'{folder}/{name}' for folder in folders]
+            candidates = list(filter(self.is_executable, paths))[:1]
+            if not candidates and program == name:
+                everywhere = self.find_paths('.*/' + re.escape(name))
+                candidates = list(filter(self.is_executable, everywhere))
             if not candidates:
                 raise ImageError(
                     f"{self.path} contains no program {program}. Name a program in a "
@@ -794,7 +776,6 @@ class Image:
                 self._find_machine(loader),
                 self.exists,
                 self.read_file,
-                self.tree.list_folder_names,
             )
         return self._loader_configs[interpreter]
 

@@ -261,16 +261,14 @@ def read_loader_config(
     machine: Optional[str],
     exists: Callable[[str], bool],
     read_file: Callable[[str], bytes],
-    list_folder_names: Callable[[], Optional[Set[str]]],
     cpu: Optional[Tuple[str, Set[str]]] = None,
 ) -> LoaderConfig:
     """
     Return the search rules of the loader `interpreter` in an image or on a host.
 
     interpreter: path of the loader, None if there is no loader. machine: name of the processor as
-    in ElfFacts. exists, read_file: functions that access the files of the image or host.
-    list_folder_names: function that returns the names of all folders in the image or on the host,
-    without parent folders, or None if the names are unknown. cpu: result of read_processor().
+    in ElfFacts. exists, read_file: functions that access the files of the image or host. cpu: result
+    of read_processor().
     """
     cpu = cpu or read_processor()
     musl = re.match(r'ld-musl-(.+)\.so\.1$', posixpath.basename(interpreter or ''))
@@ -288,9 +286,6 @@ def read_loader_config(
     folders = find_default_folders(loader, ['/lib64', '/usr/lib64', '/lib', '/usr/lib'])
     subfolders = list_hwcaps_folders(loader, cpu)
     levels = [folder[len('glibc-hwcaps/') :] for folder in subfolders]
-    names = list_folder_names() if subfolders else None
-    if names is not None:
-        subfolders = [folder for folder in subfolders if set(folder.split('/')) <= names]
     match = _CACHE_PATH.search(loader)
     path = os.fsdecode(match.group(1)) if match else '/etc/ld.so.cache'
     caches: Dict[Optional[str], Dict[str, str]] = {}

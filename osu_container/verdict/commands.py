@@ -153,17 +153,6 @@ def select_host_commands(names: Iterable[str], root: Optional[str]) -> List[str]
     ]
 
 
-def _prefetch_dependencies(image: Image, facts: Iterable[ElfFacts]) -> None:
-    """Read the libraries of all programs at once, because each call of unsquashfs is slow."""
-    pending, seen = {name for each in facts for name in each.needed}, set()
-    while pending:
-        seen |= pending
-        paths = sorted(set(image.libraries[name] for name in pending if name in image.libraries))
-        pending = {
-            name for each in image.read_elf_files(paths).values() for name in each.needed
-        } - seen
-
-
 def find_mpi_soname(image: Image, path: str) -> Optional[str]:
     """
     Return the soname of the MPI library that an ELF file loads, None without MPI.
@@ -214,7 +203,6 @@ def find_commands(image: Image) -> List[Command]:
         if _is_command_name(name) and _is_readable(image, path)
     }
     elf = image.read_elf_files(sorted(paths.values()))
-    _prefetch_dependencies(image, elf.values())
     commands = [
         _inspect_program(image, name, path, elf[path])
         for name, path in sorted(paths.items())

@@ -450,8 +450,11 @@ def describe_other_releases(site, *releases):
     in its paths.
     """
     # what its libraries need of glibc an image of 2022 has, as that of LUMI had it then
+    libraries = dict(site['libraries'])
+    for name, release in zip(('libfabric', 'libmpi'), releases):
+        libraries[name] = dict(libraries[name], release=release)
     glibc = resolve_described_site('lumi-24.03')['glibc']
-    return DescribedHost(describe_cray_host(site, *releases, glibc=glibc))
+    return DescribedHost(describe_cray_host(dict(site, libraries=libraries, glibc=glibc)))
 
 
 # ---- the recommendation

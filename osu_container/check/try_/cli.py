@@ -79,10 +79,6 @@ class TryError(Exception):
     """A step of `osu-container try` failed; the text of the error tells the user why."""
 
 
-class WorkFolderError(outputs.OutputFileError):
-    """Somebody has exchanged the work folder, so `osu-container try` stops."""
-
-
 class Stage(NamedTuple):
     """An approach whose benchmarks can run."""
 
@@ -142,13 +138,13 @@ def main(options: argparse.Namespace) -> int:
 
 def _create_work_folder() -> str:
     """
-    Create a marked folder in the user's cache folder, else in TMPDIR, and return its path.
+    Create a marked folder in the user's cache folder, else in /tmp, and return its path.
 
-    All nodes of a job see the cache folder, which is in the user's home. Raises OSError if the
-    folder cannot be created.
+    All nodes of a job see the cache folder, which is in the user's home. In both parents, no other
+    user can exchange the folder. Raises OSError if the folder cannot be created.
     """
     cache = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
-    parents = [os.path.join(cache, 'osu-container'), os.environ.get('TMPDIR', ''), '/tmp']
+    parents = [os.path.join(cache, 'osu-container'), '/tmp']
     for parent in filter(os.path.isabs, parents):
         try:
             os.makedirs(parent, 0o700, exist_ok=True)
@@ -235,21 +231,12 @@ class TryRun:
         """
         Call `function` and return its result, None if the function fails.
 
-        A failure is recorded in the report with the cause that `osu-container why` finds. Raises
-        WorkFolderError if somebody has exchanged the work folder.
+        A failure is recorded in the report with the cause that `osu-container why` finds.
         """
-        if not outputs.is_marked_folder(self.work):
-            raise WorkFolderError(
-                self.work,
-                "somebody has exchanged the work folder of osu-container try, so the command stops "
-                "before it runs a file of the folder. Find out who may write to the parent folder",
-            )
         print('[%4.0f s] %s' % (time.time() - self.begin, title), flush=True)
         text = None
         try:
             return function(*arguments)
-        except WorkFolderError:
-            raise
         except (
             TryError,
             SettingsError,
