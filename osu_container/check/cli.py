@@ -5,11 +5,10 @@ import json
 import os
 import posixpath
 import re
-import sys
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from osu_container.base import columns, shell, streams
-from osu_container.base.terminal import escape_line, escape_text
+from osu_container.base.terminal import escape_line
 from osu_container.check import examination, start
 from osu_container.check.described import (
     AnyImage,
@@ -251,16 +250,8 @@ def print_verdicts(
         # hide the host's shell.
         if first and not re.match(r'(.*/)?(\w*sh|env)$', first):
             command_options += ['--command', first]
-        report = format_check_report(
-            facts,
-            site,
-            host,
-            verdicts,
-            best,
-            None if options.approach else (eb_options, command_options),
-            options.verbose,
-        )
-        print_colored(report)
+        chosen = None if options.approach else (eb_options, command_options)
+        print(format_check_report(facts, site, host, verdicts, best, chosen, options.verbose))
     return EXIT_CODES[min((verdict.level for verdict in verdicts), key=LEVELS.index)]
 
 
@@ -505,25 +496,6 @@ def _format_finding(text: str, finding: Finding, has_remedy: bool, has_evidence:
     for item in finding.evidence if has_evidence else ():
         lines += _fold_entry('evidence', '%s: %s' % item)
     return lines + (_fold_entry('remedy', finding.remedy) if has_remedy and finding.remedy else [])
-
-
-#: Level in the report -> its colour on a terminal (ECMA-48, select graphic rendition)
-_COLORS = {'WORKS SLOWLY': 33, 'WORKS': 32, 'NO USE': 36, 'UNKNOWN': 35, 'FAILS': 31}
-
-
-def print_colored(text: str) -> None:
-    """Print a report, with colours on a terminal unless the variable NO_COLOR is set."""
-    if not sys.stdout.isatty() or os.environ.get('NO_COLOR'):
-        print(text)
-        return
-    colored = re.sub(
-        r'(?m)^(\w+ +)((?:PROBABLY )?(%s))(?= |$)' % '|'.join(_COLORS),
-        lambda match: (
-            '%s\033[1;%dm%s\033[0m' % (match.group(1), _COLORS[match.group(3)], match.group(2))
-        ),
-        escape_text(text),
-    )
-    getattr(sys.stdout, 'write_raw', sys.stdout.write)(colored + '\n')
 
 
 def _format_advice(

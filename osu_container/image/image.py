@@ -59,6 +59,11 @@ from osu_container.image.system import INTERPRETERS, LoaderConfig, read_loader_c
 _DISTRIBUTION_LIBRARIES = r'/usr/lib(?:64|/[a-z0-9_]+-linux-gnu)/'
 #: File in which dpkg records the installed packages
 _DPKG_STATUS = '/var/lib/dpkg/status'
+#: Pattern for the file of ROCr in Debian's package, and for the upstream version of this package
+_ROCR = r'libhsa-runtime64\.so\.1\.[\d.]+'
+_ROCR_VERSION = re.compile(
+    r'(?m)^Package: libhsa-runtime64-1$(?:\n.+)*?\nVersion: (?:\d+:)?(\d+(?:\.\d+)+)'
+)
 #: Pattern for the metadata of the wheel with CUDA's runtime. The names of the libraries in this
 #: wheel do not contain the release
 _CUDA_WHEEL = r'.*/nvidia_cuda_runtime(_cu\d+)?-[\d.]+\.dist-info/METADATA'
@@ -563,11 +568,6 @@ class UnpackedImage(FileTree):
         while folders:
             below = folders.pop()
             folders += self._add_folder(below)
-        if os.path.exists(os.path.join(path, 'oci-layout')):
-            raise ImageError(
-                f"{path} is an OCI layout, not an unpacked image. Build a SIF from the OCI layout: "
-                f"apptainer build NAME.sif oci:{quote(path)}"
-            )
         if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
             raise ImageError(
                 f"{path} is not an unpacked image: the folder contains neither usr, lib nor bin. "
@@ -973,31 +973,11 @@ class Image:
             match = re.match(r'\s*(\d+\.\d+\.\d+)', self.read_file(path).decode('utf-8', 'replace'))
             if match:
                 return match.group(1)
-        matches = [re.match(r'rocm-(\d+\.\d+\.\d+)$', name) for name in self.list_folder('/opt')]
-        releases = sorted(match.group(1) for match in matches if match)
-        return (
-            releases[-1]
-            if releases
-            else self._find_package_version(
-                _DISTRIBUTION_LIBRARIES + r'libhsa-runtime64\.so\.1\.[\d.]+', 'libhsa-runtime64-1'
-            )
-        )
-
-    def _find_package_version(self, pattern: str, package: str) -> Optional[str]:
-        """
-        Return the upstream version of a Debian package, None if the package is not installed.
-
-        pattern: regular expression that matches the path of a file of the package. If no path in
-        the image matches `pattern`, the function does not read dpkg's list of packages, because the
-        list is large.
-        """
-        if not self.find_files(pattern) or not self.find_files(_DPKG_STATUS):
-            return None
-        match = re.search(
-            r'(?m)^Package: %s$(?:\n.+)*?\nVersion: (?:\d+:)?(\d+(?:\.\d+)+)' % re.escape(package),
-            self.read_file(_DPKG_STATUS).decode('utf-8', 'replace'),
-        )
-        return match.group(1) if match else None
+        releases = re.findall(r'(?m)^rocm-(\d+\.\d+\.\d+)$', '\n'.join(self.list_folder('/opt')))
+        # The list of dpkg is large, so the function reads the list only if the image has ROCr.
+        if not releases and self.find_files(_DISTRIBUTION_LIBRARIES + _ROCR):
+            releases = _ROCR_VERSION.findall(self.read_text(_DPKG_STATUS) or '')
+        return max(releases, default=None)
 
     def find_cuda_release(self) -> Optional[str]:
         """
@@ -1006,20 +986,18 @@ class Image:
         NVIDIA's images set CUDA_VERSION. In Debian's packages, the file name of CUDA's runtime
         contains the release. PyTorch installs CUDA's runtime as the wheel nvidia-cuda-runtime.
         """
-        matches = [re.match(r'cuda-(\d+)\.(\d+)$', name) for name in self.list_folder('/usr/local')]
-        matches += [
-            re.search(r'(?:\.so\.|-)(\d+)\.(\d+)', path)
-            for path in self.find_files(_DISTRIBUTION_LIBRARIES + r'libcudart\.so\.\d+\.\d+\.\d+')
-            + self.find_files(_CUDA_WHEEL)
-        ]
-        releases = sorted((int(match.group(1)), int(match.group(2))) for match in matches if match)
-        declared = get_exported_value(self.evaluate_environment(), 'CUDA_VERSION')
-        if declared and (
-            not releases
-            or releases[-1] <= tuple(int(part) for part in re.findall(r'\d+', declared)[:2])
-        ):
-            return declared
-        return '%d.%d' % releases[-1] if releases else None
+        paths = self.list_folder('/usr/local') + self.find_files(_CUDA_WHEEL)
+        paths += self.find_files(_DISTRIBUTION_LIBRARIES + r'libcudart\.so\.\d+\.\d+\.\d+')
+        declared = get_exported_value(self.evaluate_environment(), 'CUDA_VERSION') or ''
+        found = re.findall(
+            r'(?m)(?:^cuda-|libcudart\.so\.|/nvidia_cuda_runtime\w*-)(\d+\.\d+)', '\n'.join(paths)
+        )
+        # Of equal releases, the variable has more parts.
+        return max(
+            found + re.findall(r'^\d[\d.]*', declared),
+            key=lambda release: list(map(int, re.findall(r'\d+', release))),
+            default=None,
+        )
 
     def find_libcuda(self, library_path: Iterable[str]) -> Optional[Tuple[str, str]]:
         """

@@ -206,27 +206,25 @@ def choose_site(
         if _is_recognised(dict(rule, environment={}), hostname, environment)
     ]
     if candidates:
-        variables = sorted(
-            {
-                variable
-                for entry in candidates
-                for variable in list(entry['recognised_by']['value'].get('environment', {}))
-                + ([entry['stack']['value']['variable']] if 'stack' in entry else [])
-            }
-        )
+        variables = {
+            variable
+            for entry in candidates
+            for variable in [
+                *entry['recognised_by']['value'].get('environment', {}),
+                *([entry['stack']['value']['variable']] if 'stack' in entry else []),
+            ]
+        }
         raise SettingsError(
             "this machine (host name '%s') may be %s, but the loaded modules match none of the named "
-            'sites (variables of this machine: %s). %s, or choose a site with '
-            '--try-amend=site=NAME'
+            'sites (variables of this machine: %s). Load the modules of the software stack first; for '
+            'another software stack, %s; or choose a site with --try-amend=site=NAME'
             % (
                 hostname,
                 ', '.join(entry['name'] for entry in candidates),
-                ', '.join(
+                format_names(
                     '%s=%s' % (name, environment.get(name, '(not set)')) for name in variables
                 ),
-                'For another software stack, ' + _DISCOVER
-                if any(map(environment.get, variables))
-                else 'Load the modules of the software stack first',
+                _DISCOVER,
             )
         )
     raise SettingsError(

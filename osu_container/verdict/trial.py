@@ -991,7 +991,9 @@ def apply_entrypoint(
     if not injected or not approach.get('entrypoint'):
         return environment
     variable = (
-        environment.variables.get('LD_LIBRARY_PATH') or environment.default or Variable('', True, None)
+        environment.variables.get('LD_LIBRARY_PATH')
+        or environment.default
+        or Variable('', True, None)
     )
     start = INJECT_FOLDER + ':'
     variable = variable._replace(
@@ -1017,7 +1019,9 @@ def _resolve_preloads(
     a message and skips the file. Colons or blanks separate the names: ld.so(8), LD_PRELOAD.
     """
     preloads, variable = [], environment.variables.get('LD_PRELOAD')
-    known = variable and variable.exported is not False and (variable.value or variable.known_prefix)
+    known = (
+        variable and variable.exported is not False and (variable.value or variable.known_prefix)
+    )
     file_text = image.read_text(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None
     for origin, text in (('LD_PRELOAD', known), (PRELOAD_FILE, file_text)):
         for name in re.findall(r'[^:\s]+', text or ''):
