@@ -73,7 +73,7 @@ def _format_change(name: str, variable: Optional[Variable]) -> str:
     )
 
 
-@rule('start of the container', source='action script of Apptainer 1.4.5', facts=())
+@rule('start of the container', source='action script of Apptainer 1.4.5')
 def check_container_start(trial: Trial) -> Iterator[Finding]:
     """The image's environment scripts let the program start."""
     exit_point = trial.environment.exit_point
@@ -92,7 +92,7 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@rule('unknown environment', source='image/environment.py', facts=())
+@rule('unknown environment', source='image/environment.py')
 def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     """
     `osu-container check` can evaluate all variables of the image that ld.so uses.
@@ -113,7 +113,7 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
             )
 
 
-@rule('privileges', source='ld.so(8), secure-execution mode', facts=())
+@rule('privileges', source='ld.so(8), secure-execution mode')
 def check_privileges(trial: Trial) -> Iterator[Finding]:
     """
     The program has no privileges of a setuid program.
@@ -261,7 +261,6 @@ _NEEDED_PARTS = {'self', 'sm', 'vader', 'tcp', 'cm', 'ob1', 'basic', 'hash', 'na
 @rule(
     'parameter files',
     source='docs.open-mpi.org, v5.0.x, Setting MCA parameter values; pmix-mca-params.conf of PMIx',
-    facts=(),
 )
 def check_parameter_files(trial: Trial) -> Iterator[Finding]:
     """No parameter file of Open MPI or PMIx in the image chooses the network."""

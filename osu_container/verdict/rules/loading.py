@@ -45,7 +45,7 @@ from osu_container.verdict.trial import (
 )
 
 
-@rule('static program', source='ld.so(8)', facts=())
+@rule('static program', source='ld.so(8)')
 def static_program(trial: Trial) -> Iterator[Finding]:
     """
     The program must be linked dynamically.
@@ -378,7 +378,6 @@ def list_differences(trial: Trial, listing: Listing) -> List[str]:
 @rule(
     'dry run',
     source='ld.so(8), LD_TRACE_LOADED_OBJECTS, LD_WARN, LD_BIND_NOW; elf/rtld.c of glibc 2.36',
-    facts=(),
 )
 def check_dry_run(trial: Trial) -> Iterator[Finding]:
     """

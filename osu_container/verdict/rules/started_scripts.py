@@ -17,7 +17,6 @@ def _names_host_folder(text: Optional[str]) -> bool:
     'interpreter',
     source='execve(2), Interpreter scripts; runs of random pairs of an image and a host: the '
     'entrypoint was a bash script in an image without bash',
-    facts=(),
 )
 def check_interpreter(trial: Trial) -> Iterator[Finding]:
     """Every started file is executable, and the image has the interpreter of every script."""
@@ -52,7 +51,6 @@ def check_interpreter(trial: Trial) -> Iterator[Finding]:
 @rule(
     'entrypoint',
     source='HPE, MPI OSU Benchmarks with libfabric swap: /host/lib and /host/usr',
-    facts=(),
 )
 def check_entrypoint(trial: Trial) -> Iterator[Finding]:
     """For approach swap, the image's entrypoint searches the folders of host libraries."""
