@@ -10,11 +10,7 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 from osu_container.base import columns, shell, streams
 from osu_container.base.terminal import escape_line
 from osu_container.check import examination, start
-from osu_container.check.described import (
-    AnyImage,
-    describe_catalogue_image,
-    find_catalogue_name,
-)
+from osu_container.check.described import describe_catalogue_image, find_catalogue_name
 from osu_container.check.public_hosts import find_host_description
 from osu_container.check.site import (
     Host,
@@ -189,7 +185,7 @@ def list_started_words(image: Any, program: Optional[str]) -> List[str]:
 
 
 def print_verdicts(
-    image: AnyImage,
+    image: Image,
     site: Dict[str, Any],
     host: Host,
     options: argparse.Namespace,
@@ -255,7 +251,7 @@ def print_verdicts(
     return EXIT_CODES[min((verdict.level for verdict in verdicts), key=LEVELS.index)]
 
 
-def list_applicable_approaches(image: AnyImage) -> List[str]:
+def list_applicable_approaches(image: Image) -> List[str]:
     """Return all container approaches, but without swap if the image has no entrypoint."""
     return [
         name
@@ -264,7 +260,7 @@ def list_applicable_approaches(image: AnyImage) -> List[str]:
     ]
 
 
-def summarize_image(image: AnyImage, program_count: int) -> Dict[str, Any]:
+def summarize_image(image: Image, program_count: int) -> Dict[str, Any]:
     """Return a dict that describes an image: path, MPI libraries, GPU releases, labels."""
     return {
         'path': image.path,

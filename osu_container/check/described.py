@@ -1,14 +1,14 @@
 """
 Describe images that this machine lacks, from published data and catalogue names.
 
-The class DescribedImage has the methods of the class Image (image/image.py), so that the same rules
-judge both kinds of image. A description is partial: the image may have files that the description
+The class DescribedImage is a subclass of Image (image/image.py), so that the same rules judge both
+kinds of image. A description is partial: the image may have files that the description
 lacks. Every value in a description has a source.
 """
 
 import posixpath
 import re
-from typing import Any, Callable, Dict, Iterable, List, Optional, Sequence, Set, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Optional, Sequence, Set, Tuple
 
 from osu_container.base import shell
 from osu_container.build.recipes.images import ALPS_SHS, IMAGES, LUMI_SHS, get_libcxi_version
@@ -21,11 +21,8 @@ from osu_container.build.recipes.versions import (
 )
 from osu_container.data.sites.cray import list_rocm_sonames
 from osu_container.image.elf import MACHINE_NAMES, ElfFacts
-from osu_container.image.environment import (
-    SCRIPTS_FOLDER,
-    evaluate_environment,
-)
-from osu_container.image.image import Image
+from osu_container.image.environment import SCRIPTS_FOLDER
+from osu_container.image.image import FileTree, Image
 from osu_container.image.system import LoaderConfig
 from osu_container.image.traits import find_single_copy_variable
 from osu_container.verdict.rules.fabric import FABRIC_VERSIONS, FIRST_CXI_MPICH, LIBCXI_LABEL
@@ -103,20 +100,17 @@ def build_elf_facts(
     )
 
 
-class DescribedImage:
-    """An image that is known only from descriptions of files; has the methods of Image."""
+class DescribedImage(Image):
+    """An image that is known only from descriptions of files."""
 
     is_partial = True
-    programs: Dict[str, str] = {}
-    is_overlaid = False
 
     def __init__(
         self,
         path: str,
         files: Dict[str, ElfFacts],
         traits: Dict[str, Dict[str, Any]],
-        mpi: Tuple[str, str, str],
-        plugin: Optional[str],
+        plugin: str,
         variables: Dict[str, str],
         gpu: Tuple[Optional[str], Optional[str]],
         shs: Optional[str],
@@ -126,30 +120,29 @@ class DescribedImage:
 
         files: {path: facts}.
         traits: {soname: traits}.
-        mpi: (family, soname, path).
-        plugin: path of the RCCL plugin in the image, or None.
+        plugin: path of the RCCL plugin in the image, or ''.
         variables: environment variables of the image.
         gpu: releases of ROCm and CUDA, or None.
         shs: value of the image's label for libcxi, None for an image without libcxi.
         """
-        self.path, self.files, self._traits, self._mpi = path, files, traits, mpi
+        self.path, self.files, self.traits, self.variables = path, files, traits, variables
         self.labels = {LIBCXI_LABEL: shs} if shs else {}
-        self._plugin, self._variables, (self._rocm, self._cuda) = plugin, variables, gpu
-        self.libraries = {facts.soname: name for name, facts in files.items() if name != plugin}
-        self._system = LoaderConfig(
-            None, [], find_cached=lambda name, machine: self.libraries.get(name)
-        )
-
-    def exists(self, path: str) -> bool:
-        return path in self.files
+        self.programs, self.is_overlaid = {}, False
+        self._rocm, self._cuda = gpu
+        self._environments, self._matches, self._entrypoint = {}, {}, None
+        libraries: Any = {facts.soname: name for name, facts in files.items() if name != plugin}
+        self.libraries = libraries
+        self._system = LoaderConfig(None, [], find_cached=lambda name, machine: libraries.get(name))
+        self.tree = FileTree(path)
+        for name in [*files, SCRIPTS_FOLDER + '/90-environment.sh']:
+            self.tree.entries[name] = '-', 'r--r--r--', '', 0
+            while name.rfind('/') > 0:
+                name = posixpath.dirname(name)
+                self.tree.entries[name] = 'd', 'r-xr-xr-x', '', 0
 
     def read_loader_config(self, interpreter: Optional[str]) -> LoaderConfig:
         """Return a loader configuration that finds every library of the description."""
         return self._system
-
-    def resolve(self, path: str) -> str:
-        """Return the path unchanged, because a description has no symbolic links."""
-        return path
 
     def read_elf_files(self, paths: Iterable[str]) -> Dict[str, ElfFacts]:
         return {
@@ -158,67 +151,26 @@ class DescribedImage:
             if path in self.files
         }
 
-    def read_traits(self, path: str, parse: Callable[..., Any]) -> Dict[str, Any]:
-        """Return the described traits of a library; the function `parse` is not called."""
-        return self._traits[posixpath.basename(path)]
-
-    def find_files(self, pattern: str) -> List[str]:
-        return sorted(path for path in self.files if re.match('(?:%s)$' % pattern, path))
-
-    def find_folder_files(self, folder: str, pattern: str) -> List[str]:
-        return self.find_files(re.escape(folder) + '/' + pattern)
-
-    def list_mpi_libraries(self) -> List[Tuple[str, str, str]]:
-        return [self._mpi]
-
-    def evaluate_environment(self, bound: Any = ()) -> Any:
-        return evaluate_environment(self, bound)
-
-    def list_folder(self, folder: str) -> List[str]:
-        """Return ['90-environment.sh'] for the folder of environment scripts, else []."""
-        return ['90-environment.sh'] if folder == SCRIPTS_FOLDER else []
-
-    def find_file_type(self, path: str) -> Optional[str]:
-        return (
-            'd'
-            if path == SCRIPTS_FOLDER
-            else '-'
-            if path.startswith(SCRIPTS_FOLDER) or path in self.files
-            else None
-        )
+    def read_traits(self, path: str, read: Callable[..., Any]) -> Dict[str, Any]:
+        """Return the described traits of a library; the function `read` is not called."""
+        return self.traits[posixpath.basename(path)]
 
     def read_text(self, path: str) -> str:
+        """Return the text of the only script of a description, which sets the variables."""
         return ''.join(
             'export %s=%s\n' % (name, shell.quote(value))
-            for name, value in sorted(self._variables.items())
+            for name, value in sorted(self.variables.items())
         )
-
-    def list_library_folders(self) -> List[str]:
-        return []
-
-    def find_rccl_plugin(self) -> Optional[str]:
-        return self._plugin
 
     def has_rccl(self) -> bool:
         """Return whether the image has ROCm, because ROCm contains RCCL."""
         return bool(self._rocm)
-
-    def contains_library(self, folder: str, sonames: Iterable[str]) -> bool:
-        return any(folder + '/' + soname in self.files for soname in sonames)
 
     def find_rocm_release(self) -> Optional[str]:
         return self._rocm
 
     def find_cuda_release(self) -> Optional[str]:
         return self._cuda
-
-    def find_libcuda(self, folders_of_path: Any) -> None:
-        """Return None: no image of this project has libcuda."""
-        return None
-
-    def read_entrypoint(self) -> List[str]:
-        """Return [], because a description has no entrypoint."""
-        return []
 
 
 def derive_mpi_traits(
@@ -252,7 +204,6 @@ def derive_mpi_traits(
 def _build_image(
     name: str,
     paths: Sequence[str],
-    family: str,
     mpi_traits: Dict[str, Any],
     machine: str,
     verneed: Optional[Set[str]],
@@ -266,7 +217,7 @@ def _build_image(
     """
     Return the DescribedImage of an image with an MPI, a libfabric, a C library and maybe libcxi.
 
-    paths: paths of the MPI, libfabric and the C library. family: family of the MPI's soname.
+    paths: paths of the MPI, libfabric and the C library.
     verneed: the symbol versions of libfabric that the MPI needs, None if the MPI does not use
     libfabric. glibc: release. plugin: path of the RCCL plugin, '' for an image without a plugin, and
     the symbol versions of libfabric that the plugin needs. rocm: release of the HIP runtime. libcxi:
@@ -291,8 +242,7 @@ def _build_image(
         name,
         {each.path: each for each in facts},
         {posixpath.basename(mpi): mpi_traits, 'libfabric.so.1': fabric_traits},
-        (family, posixpath.basename(mpi), mpi),
-        plugin[0] or None,
+        plugin[0],
         **options,
     )
 
@@ -335,7 +285,6 @@ def describe_published_image(
     return _build_image(
         name,
         ['/usr/lib/libmpi.so.12', '/usr/lib/libfabric.so.1', '/lib/x86_64-linux-gnu/libc.so.6'],
-        'MPICH ABI',
         derive_mpi_traits('MPICH', mpich, libfabric if ch4 else None),
         X86_64,
         verneed if ch4 else None,
@@ -362,11 +311,11 @@ _NAME = re.compile(
 #: libfabric in MPICH's source archive, with which the MPICH of family debian is linked
 #: (osu_container/build/recipes/debian.py)
 _FABRIC_OF_MPICH = '1.13.1'
-#: MPI in an image's name -> family in traits, family of the soname, soname
+#: MPI in an image's name -> family in traits, soname
 _MPIS = {
-    'mpich': ('MPICH', 'MPICH ABI', 'libmpi.so.12'),
-    'intel-mpi': ('Intel MPI', 'MPICH ABI', 'libmpi.so.12'),
-    'openmpi': ('Open MPI', 'Open MPI', 'libmpi.so.40'),
+    'mpich': ('MPICH', 'libmpi.so.12'),
+    'intel-mpi': ('Intel MPI', 'libmpi.so.12'),
+    'openmpi': ('Open MPI', 'libmpi.so.40'),
 }
 #: Base of an image's recipe, as in its catalogue entry -> release of glibc
 _GLIBC = dict(
@@ -416,7 +365,7 @@ def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['De
         if is_mpich
         else None
     )
-    traits_family, soname_family, soname = _MPIS[mpi_name]
+    traits_family, soname = _MPIS[mpi_name]
     mpi_traits = derive_mpi_traits(traits_family, mpi_release, built_with)
     if family == 'workstation' and parse_release(mpi_release) >= (
         4,
@@ -437,7 +386,6 @@ def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['De
             '/opt/libfabric/lib/libfabric.so.1',
             '/lib/libc.so.6',
         ],
-        soname_family,
         mpi_traits,
         elf,
         mpi_verneed if mpi_traits['device'] != ['ch3:nemesis'] else None,
@@ -454,7 +402,3 @@ def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['De
         gpu=(seen_rocm, cuda),
         shs=get_libcxi_version(ALPS_SHS if family == 'alps' else LUMI_SHS) if libcxi else None,
     )
-
-
-#: An image whose files can be read, or an image with a description
-AnyImage = Union[Image, DescribedImage]

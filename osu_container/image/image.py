@@ -995,7 +995,7 @@ class Image:
         # Of equal releases, the variable has more parts.
         return max(
             found + re.findall(r'^\d[\d.]*', declared),
-            key=lambda release: list(map(int, re.findall(r'\d+', release))),
+            key=lambda release: list(map(int, re.findall(r'\d+', str(release)))),
             default=None,
         )
 
