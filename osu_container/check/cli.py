@@ -547,19 +547,17 @@ def format_unknown_approaches(
     unknown = [name for name, level in levels.items() if level == 'unknown']
     if not unknown or levels.get(best or '') == 'works':
         return []
-    slow = ' (faster than %s if they run)' % best * (levels.get(best or '') == 'works slowly')
-    beginning = "To get a verdict on %s%s, " % (', '.join(unknown), slow)
     proof = 'osu-container proof -- %s ...' % launching.select_launcher_command(site)
-    if any(verdict.start for verdict in verdicts):  # The start has given no answer.
-        return fold_words(
-            beginning + 'install a module with approach %s and run this command:' % unknown[0]
-        ) + ['    ' + proof]
-    names = {(verdict.program or 'COMMAND').partition(' -> ')[0] for verdict in verdicts}
-    program = shell.quote(names.pop()) if len(names) == 1 else 'COMMAND'
-    return fold_words(
-        beginning + "run this command on the cluster, with the arguments of the program:"
-    ) + [
-        "    osu-container check %s --start -- %s"
-        % (shell.quote_path(os.path.basename(path)), program),
-        "    or, after you installed a module with approach %s: %s" % (unknown[0], proof),
-    ]
+    lines = ["    with a module that uses approach %s: %s" % (unknown[0], proof)]
+    if not any(verdict.start for verdict in verdicts):  # Otherwise the start gave no answer.
+        names = {(verdict.program or 'COMMAND').partition(' -> ')[0] for verdict in verdicts}
+        program = shell.quote(names.pop()) if len(names) == 1 else 'COMMAND'
+        image = shell.quote_path(os.path.basename(path))
+        lines.insert(0, "    osu-container check %s --start -- %s" % (image, program))
+    return (
+        fold_words(
+            "To get a verdict on %s, run on the cluster, with the arguments of the program:"
+            % ', '.join(unknown)
+        )
+        + lines
+    )

@@ -150,11 +150,8 @@ def build_start_data(result: Optional[Start]) -> Optional[Dict[str, Any]]:
     if result is None:
         return None
     return {
-        'command': result.command,
+        **result._asdict(),
         'seconds': round(result.seconds, 2),
-        'exit_code': result.exit_code,
-        'still_running': result.waiting,
-        'output': result.output,
         'processes': [
             {
                 'program': process.program,

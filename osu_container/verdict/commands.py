@@ -121,14 +121,10 @@ def _is_command_name(name: str) -> bool:
     """
     Return whether a module can provide a command with this name.
 
-    A module cannot provide names of MPI tools such as mpirun, reserved names, and names that need
-    quotes.
+    A module cannot provide reserved names, and names that need quotes.
     """
     return bool(
-        not MPI_TOOLS.match(name)
-        and name not in RESERVED
-        and not name.endswith(('-exec', '-shell'))
-        and COMMAND_NAME.match(name)
+        name not in RESERVED and not name.endswith(('-exec', '-shell')) and COMMAND_NAME.match(name)
     )
 
 
@@ -200,7 +196,7 @@ def find_commands(image: Image) -> List[Command]:
     paths = {
         name: path
         for name, path in paths.items()
-        if _is_command_name(name) and _is_readable(image, path)
+        if _is_command_name(name) and not MPI_TOOLS.match(name) and _is_readable(image, path)
     }
     elf = image.read_elf_files(sorted(paths.values()))
     commands = [
@@ -286,17 +282,12 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
     for program in names:
         name = posixpath.basename(program)
         path = folders[name].rstrip('/') + '/' + name
-        if not COMMAND_NAME.match(name):
+        if not _is_command_name(name):
             raise ImageError(
-                '%s of the image cannot be a command of the module, because a shell or locale may '
-                'not accept the characters of this name. In the image, create a link to this '
-                'program (`ln -s`) with another name' % program
-            )
-        if name in RESERVED or name.endswith(('-exec', '-shell')):
-            raise ImageError(
-                '%s cannot be a command of the module, because the names %s, NAME-exec and '
-                'NAME-shell are reserved. In the image, create a link to this program (`ln -s`) '
-                'with another name' % (name, ', '.join(RESERVED))
+                '%s of the image cannot be a command of the module, because the names %s, NAME-exec '
+                'and NAME-shell are reserved, or because a shell may not accept the characters of the '
+                'name. In the image, create a link to this program (`ln -s`) with another name'
+                % (program, ', '.join(RESERVED))
             )
         facts = image.read_elf_files([path]).get(path)
         if facts is None:

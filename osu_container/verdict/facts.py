@@ -202,12 +202,7 @@ def _summarize_verdict(verdict: Verdict) -> Dict[str, Any]:
         'level': verdict.level,
         'untested': verdict.untested_facts,
         'findings': [
-            {
-                'rule': finding.rule,
-                'level': finding.level,
-                'reason': finding.reason,
-                'remedy': finding.remedy,
-            }
+            {name: getattr(finding, name) for name in ('rule', 'level', 'reason', 'remedy')}
             for finding in verdict.findings
         ],
     }

@@ -604,16 +604,13 @@ def _list_run_files(
     approach: Dict[str, Any], site: Dict[str, Any], host: Dict[str, Any]
 ) -> List[Dict[str, Any]]:
     return [
-        {
+        dict(
+            fact,
             # Slurm creates the files of a step on the real host, not below a stand-in root.
-            'path': path if fact['bound'] == 'step' else host['root'] + path,
-            'target': path,
-            'why': fact['why'],
-            'otherwise': fact.get('otherwise', {}),
-            'source': fact['source'],
-            'date': fact['date'],
-            'evidence': fact['evidence'],
-        }
+            path=path if fact['bound'] == 'step' else host['root'] + path,
+            target=path,
+            otherwise=fact.get('otherwise', {}),
+        )
         for _, fact in list_site_files(approach, site)
         if fact['bound'] in ('run', 'step')
         for path in fact['value']

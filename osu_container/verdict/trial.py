@@ -1025,7 +1025,7 @@ def _resolve_preloads(
     file_text = image.read_text(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None
     for origin, text in (('LD_PRELOAD', known), (PRELOAD_FILE, file_text)):
         for name in re.findall(r'[^:\s]+', text or ''):
-            path, _ = find_library(name, None, container, library_path)
+            path = find_library(name, None, container, library_path)
             if path and container.read_elf_files([path]):
                 preloads.append((name, path, origin))
     return preloads
@@ -1147,7 +1147,7 @@ def _list_plugin_files(
     folders, files = value.split(':') if value else [], []
     if not value and traits['by_name']:
         for name in sorted(PROVIDERS):
-            file = find_library('lib%s-fi.so' % name, fabric, container, library_path)[0]
+            file = find_library('lib%s-fi.so' % name, fabric, container, library_path)
             files += [file] if file else []
     if not folders:
         build_folders: List[str] = traits['folders'] or [

@@ -963,7 +963,6 @@ SPEAKS = {
             'CUDA 12.8.1',
         ),
         ('ROCm on NVIDIA', 'hybrid', image(), CUDA, 'fails', 'AMD ROCm NVIDIA sm_80'),
-        ('no CUDA', 'hybrid', image(rocm=None), CUDA, NOTE, 'CUDA'),
     ],
     'static program': [
         (

@@ -35,7 +35,7 @@ from osu_container.image.sif import ImageError
 from osu_container.install import site_image
 from osu_container.verdict import commands, launching
 from osu_container.verdict.rules.finding import NOTE
-from osu_container.verdict.settings import format_placement_note, resolve_approach
+from osu_container.verdict.settings import resolve_approach
 from osu_container.verdict.verdict import (
     Verdict,
     judge_approach,
@@ -199,13 +199,7 @@ def _select_verdict(
             "no approach is recommended for this image on site %s. Read the reasons "
             "(`osu-container check %s`), or choose an approach with --approach NAME, and add "
             "--force if the approach is predicted to fail"
-            % (
-                site['name'],
-                ' '.join(
-                    [shell.quote_path(options.image)]
-                    + list(map(shell.quote, format_site_options(options)[1]))
-                ),
-            )
+            % (site['name'], shell.quote_path(options.image))
         )
     verdict = next(candidate for candidate in verdicts if candidate.approach == name)
     if verdict.level == 'fails' and not options.force:
@@ -476,7 +470,4 @@ def main(options: argparse.Namespace) -> int:
         _list_eb_options(options, path, verdict, bool(site_path)),
     ):
         print('    ' + line)
-    placement_note = format_placement_note(site)
-    if placement_note:
-        print(columns.fill_text('Placement: %s.' % placement_note))
     return 0

@@ -8,7 +8,7 @@ from osu_container.image.loader import (
     list_version_problems,
 )
 from osu_container.verdict.layers import split_provider
-from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
+from osu_container.verdict.rules.finding import Finding, make_finding, rule
 from osu_container.verdict.rules.questions import (
     compute_module_values,
     find_gpu_maker,
@@ -49,14 +49,6 @@ def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
             [(image.path, '%s %s, no %s' % (_SOFTWARE[other], releases[other], software))],
             'use an image with %s; or run `eb --force` to install for programs that use no GPU'
             % software,
-        )
-    elif not release and not image.is_partial:
-        yield make_finding(
-            NOTE,
-            'the image has no %s, so programs of the image can use only buffers in host memory'
-            % software,
-            [(image.path, 'no files of ' + software)],
-            'for buffers in GPU memory, use an image with ' + software,
         )
 
 

@@ -10,7 +10,6 @@ from osu_container.image.environment import resolve_process_variable
 from osu_container.image.loader import (
     LoadedFile,
     Process,
-    find_library,
     find_loaded_file,
     list_undefined_symbols,
     list_version_problems,
@@ -39,7 +38,6 @@ from osu_container.verdict.rules.questions import (
 )
 from osu_container.verdict.trial import (
     DRIVER_LIBRARY,
-    Container,
     Trial,
     make_container,
 )
@@ -167,16 +165,10 @@ def _explain_defeat(
             'run `patchelf --replace-needed %s %s %s` in the recipe of the image'
             % (library.name, soname, requester.path),
         )
-    _, why = find_library(
-        soname,
-        requester,
-        Container(trial.image, dict(trial.injected), {}),
-        trial.container.library_path,
-        trial.process.loaded[0] if trial.program.path else None,
-        library.facts.machine,
-    )
     folder, owner = posixpath.dirname(library.path), requester
-    if why == 'LD_LIBRARY_PATH' or owner is None:
+    folders = trial.container.library_path
+    first = tuple(name.rstrip('/') + '/' for name in folders[: folders.index(INJECT_FOLDER)])
+    if owner is None or library.path.startswith(first):
         return (
             'the image prepends %s to LD_LIBRARY_PATH (%s), which ld.so searches first'
             % (folder, location),
