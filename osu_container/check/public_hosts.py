@@ -246,31 +246,22 @@ def describe_cray_host(site: Dict[str, Any]) -> Dict[str, Any]:
                 ),
             )
         )
-    rocm = (
-        os.path.dirname(named['libhsa-runtime64']['value']) if 'libhsa-runtime64' in named else ''
-    )
-    usual = [folder for folder in site['library_folders']['value'] if folder == '/usr/lib64'][0]
+    rocm = os.path.dirname(named.get('libhsa-runtime64', {}).get('value', ''))
     for soname, (source, date, evidence) in others.items():
-        folder = (
-            rocm
-            if soname.startswith(_ROCM_LIBRARIES)
-            else '/opt/amdgpu/lib64'
-            if soname in _AMDGPU_LIBRARIES
-            else usual
-        )
+        folder = '/opt/amdgpu/lib64' if soname in _AMDGPU_LIBRARIES else '/usr/lib64'
+        folder = rocm if soname.startswith(_ROCM_LIBRARIES) else folder
         libraries['%s/%s' % (folder, soname)] = [
             _build_statement(
                 evidence, source, date, soname=soname, needed=['libc.so.6'], rpath=[], runpath=[]
             ),
             _build_unpublished_statement(site),
         ]
-    glibc = site['glibc']
     return {
         'format': HOST_FORMAT,
         'site': site['name'],
         'node': None,
         'machine': get_architecture(site),
-        'glibc': OrderedDict((key, glibc[key]) for key in ('value', 'source', 'date', 'evidence')),
+        'glibc': {key: site['glibc'][key] for key in ('value', 'source', 'date', 'evidence')},
         'libraries': libraries,
     }
 

@@ -82,21 +82,16 @@ class ElfFacts(NamedTuple):
 MACHINES = {
     3: ('Intel 80386', 32, '<', 7, 5),
     62: ('Advanced Micro Devices X86-64', 64, '<', 7, 5),
-    40: ('ARM', 32, '<', 22, 20),
     183: ('AArch64', 64, '<', 1026, 1024),
     21: ('PowerPC64', 64, '<', 21, 19),
-    22: ('IBM S/390', 64, '>', 11, 9),
     243: ('RISC-V', 64, '<', 5, 4),
-    258: ('LoongArch', 64, '<', 5, 4),
 }
 #: Name of a processor in the output of `uname -m` -> ElfFacts.machine
 MACHINE_NAMES = {
     'x86_64': MACHINES[62][0],
     'aarch64': MACHINES[183][0],
     'ppc64le': MACHINES[21][0],
-    's390x': MACHINES[22][0],
     'riscv64': MACHINES[243][0],
-    'loongarch64': MACHINES[258][0],
 }
 
 #: Constants of <elf.h>: types of segments, tags of the dynamic section, flags, bindings of symbols

@@ -40,10 +40,8 @@ _FLAGS = {
     'Advanced Micro Devices X86-64': 0x0303,
     'AArch64': 0x0A03,
     'PowerPC64': 0x0503,
-    'IBM S/390': 0x0403,
     'RISC-V': 0x1003,
     'Intel 80386': 0x0003,
-    'LoongArch': 0x1203,
     'Advanced Micro Devices X86-64, 32-bit': 0x0803,
 }
 #: If this bit is set in the field hwcap of an entry, the lower 32 bits of the field are the number

@@ -99,16 +99,13 @@ def list_libexec_executables(image: Image, names: Dict[str, str]) -> Dict[str, s
     """
     Return {name: path} of executables in folders named libexec, without the names in `names`.
 
-    A name that occurs in several folders libexec is left out, because the name is ambiguous.
+    If a name occurs in several folders libexec, the last of these folders in the order of the
+    alphabet counts.
     """
-    paths_by_name: Dict[str, List[str]] = {}
-    for path in image.find_files(LIBEXEC):
-        if image.tree.is_executable(path):
-            paths_by_name.setdefault(posixpath.basename(path), []).append(path)
     return {
-        name: paths[0]
-        for name, paths in paths_by_name.items()
-        if name not in names and len(paths) == 1
+        posixpath.basename(path): path
+        for path in image.find_files(LIBEXEC)
+        if image.tree.is_executable(path) and posixpath.basename(path) not in names
     }
 
 

@@ -234,18 +234,10 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
         problem = variable and variable.reason or _format_change(name, variable)
         problems.setdefault((problem, location), []).append(name)
     for (problem, location), changed_names in sorted(problems.items()):
-        values = [
-            name + '=' + module_values[name] for name in changed_names if name in module_values
-        ]
         yield make_finding(
             'unknown',
-            'the image changes %s (%s: %s), and check has no rule for the effect of this change%s'
-            % (
-                ' and '.join(changed_names),
-                location,
-                problem,
-                '; the module sets ' + ' and '.join(values) if values else '',
-            ),
+            'the image changes %s (%s: %s), and check has no rule for the effect of this change'
+            % (' and '.join(changed_names), location, problem),
             [(location, name) for name in changed_names],
             'remove %s from the image, or export APPTAINERENV_%s with another value, which overrides '
             'the value of the image' % (changed_names[0], changed_names[0]),

@@ -60,19 +60,9 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
         trial.image.read_entrypoint(),
         [folder['target'] for folder in trial.approach['entrypoint']],
     )
-    if not scripts:
-        yield make_finding(
-            'fails',
-            "the image has no entrypoint for approach %s, so no script searches for the host's "
-            "libfabric in %s" % (trial.approach['name'], targets[0]),
-            [(trial.image.path, 'no runscript, no OCI entrypoint')],
-            'use approach hybrid, which needs no entrypoint, or an image with an entrypoint for '
-            'approach swap (container-recipes/entrypoint)',
-        )
-        return
     texts = [text for _, text in scripts if text]
-    if not any(_names_host_folder(text) for text in texts):
-        names = ', '.join(path for path, _ in scripts)
+    if not any(map(_names_host_folder, texts)):
+        names = ', '.join(path for path, _ in scripts) or 'the image has no entrypoint'
         is_certain = len(texts) == len(scripts)
         yield make_finding(
             'fails' if is_certain else 'unknown',
@@ -82,7 +72,7 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
                 names,
                 '' if is_certain else ' (check cannot read at least one of these files)',
             ),
-            [(scripts[0][0], 'no /host in it')],
-            'use approach hybrid, or an image with an entrypoint for approach %s'
-            % trial.approach['name'],
+            [(trial.image.path, 'no /host in ' + names)],
+            'use approach hybrid, or an image with an entrypoint for approach %s '
+            '(container-recipes/entrypoint)' % trial.approach['name'],
         )
