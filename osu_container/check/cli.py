@@ -38,7 +38,6 @@ from osu_container.verdict.verdict import (
     format_level,
     format_stack,
     judge_approach,
-    list_assumptions,
     recommend_approach,
 )
 
@@ -420,7 +419,7 @@ def _format_rows(
         row = '%-12s%s %s' % (verdict.approach, level, words)
         lines += fold_words(row.rstrip(), '', ' ' * 14)
         if in_full and verdict not in others and verdict.untested_facts:
-            lines += _fold_entry('untested', ', '.join(list_assumptions(verdict)))
+            lines += _fold_entry('untested', ', '.join(verdict.untested_facts))
     return lines
 
 

@@ -2,7 +2,8 @@
 Read facts about programs and libraries from their ELF files.
 
 This module neither loads nor executes the files. Like ld.so, the module uses the program headers of
-a file. The module supports 32-bit and 64-bit files, both byte orders and any processor. The module
+a file. The module supports 64-bit files, both byte orders and any processor; of a 32-bit file, the
+module reads the processor only. The module
 compares each size in a file with the size of the file, so that a damaged file costs neither time
 nor memory.
 
@@ -168,22 +169,24 @@ class _ElfReader:
         ):
             raise _DamagedElfError('the file is damaged: the ELF header is not valid for Linux')
         self.bits, self.order = 32 * ident[4], '<>'[ident[5] - 1]
-        self.word = 'I' if self.bits == 32 else 'Q'
-        kind, self.number, version, _, table, _, _, _, size, count, _, _, _ = self.unpack(
-            'HHI' + self.word * 3 + 'IHHHHHH', 16
-        )
+        kind, self.number, version = self.unpack('HHI', 16)
         if kind not in (2, 3) or version != 1:
             raise _DamagedElfError('the file is neither a program nor a shared library')
-        form = 'IIIIIIII' if self.bits == 32 else 'IIQQQQQQ'
+        # No 64-bit program loads a 32-bit library, so that only the processor of the file matters.
+        _, table, _, _, _, size, count = (
+            self.unpack('QQQIHHH', 24) if self.bits == 64 else [0, 0, 0, 0, 0, 0, 0]
+        )
+        form = 'IIQQQQQQ'
         if count and size != struct.calcsize('<' + form):
             raise _DamagedElfError(
                 f'the file is damaged: a program header has the invalid size {size}'
             )
-        places = [0, 1, 2, 4] if self.bits == 32 else [0, 2, 3, 5]
         #: (type, offset in the file, address, size in the file) of each segment
         self.segments = [
-            tuple(entry[place] for place in places)
-            for entry in self.iterate_entries(form, self.read_bytes(table, size * count))
+            (segment_type, offset, address, length)
+            for segment_type, _, offset, address, _, length, _, _ in self.iterate_entries(
+                form, self.read_bytes(table, size * count)
+            )
         ]
         for segment_type, offset, _, length in self.segments:
             if segment_type in (PT_LOAD, PT_DYNAMIC, PT_INTERP) and offset + length > self.size:
@@ -241,7 +244,7 @@ class _ElfReader:
 
     def _read_dynamic(self) -> Dict[int, List[int]]:
         values: Dict[int, List[int]] = {}
-        for tag, value in self.iterate_entries(self.word * 2, self.read_segment(PT_DYNAMIC)):
+        for tag, value in self.iterate_entries('QQ', self.read_segment(PT_DYNAMIC)):
             if tag == 0:
                 break
             values.setdefault(tag, []).append(value)
@@ -429,15 +432,12 @@ class _ElfReader:
 
         In the dict, an undefined symbol is a str, and an exported symbol is (name with version,
         name). The dict does not contain weak undefined symbols. The dict contains exported symbols
-        because a program copies the data of some exported symbols, see read_relocations(). For a 32-bit
-        file the result is empty. names:
+        because a program copies the data of some exported symbols, see read_relocations(). names:
         {number of a version: name of the version}.
         """
         exported: Set[str] = set()
         needed: Dict[int, Union[str, Tuple[str, str]]] = {}
-        # No 64-bit program loads a 32-bit library, so that the symbols of 32-bit files do not matter.
-        has_symbols = DT_SYMTAB in self.dynamic and self.bits == 64
-        count = self.count_symbols() if has_symbols else 0
+        count = self.count_symbols() if DT_SYMTAB in self.dynamic else 0
         if not count:
             return exported, needed
         form = 'IBBHQQ'

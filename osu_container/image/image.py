@@ -34,7 +34,6 @@ from typing import (
     Optional,
     Pattern,
     Sequence,
-    Set,
     Tuple,
 )
 
@@ -465,9 +464,7 @@ class Squashfs(FileTree):
                 remedy = (
                     "Copy or build the image again, or install a newer release of squashfs-tools"
                 )
-                if proc.returncode == -signal.SIGXCPU:
-                    text = f"unsquashfs took more than {_CPU_SECONDS} s of CPU time"
-                elif re.search('create thread|memory', text):
+                if re.search('create thread|memory', text):
                     remedy = "Raise the memory limit of this shell (to show the limits: ulimit -a)"
                 elif proc.returncode == -signal.SIGXFSZ:
                     text = "unsquashfs reached the file size limit of this shell"
@@ -937,30 +934,24 @@ class Image:
         oci = re.search(r'^OCI_ENTRYPOINT=(.*)$', runscript, re.M)
         if NO_RUNSCRIPT in runscript or oci and not oci.group(1).strip('\'"'):
             return []
-        queue: List[Tuple[str, Optional[str]]]
-        scripts: List[Tuple[str, Optional[str]]]
         # In the runscript of an OCI image, only the line OCI_ENTRYPOINT comes from the image.
-        queue, scripts = [(RUNSCRIPT, oci.group(1) if oci else runscript)], []
-        known_paths: Set[str] = set()
-        while queue and len(scripts) < ENTRYPOINT_SCRIPT_LIMIT:
-            path, text = queue.pop(0)
-            scripts.append((path, text))
-            for name in re.findall(r'[\w.+/-]+', (text or '')[:SCRIPT_LIMIT]):
+        scripts: Dict[str, Optional[str]] = {RUNSCRIPT: oci.group(1) if oci else runscript}
+        queue = [RUNSCRIPT]
+        while queue:
+            path = queue.pop(0)
+            for name in re.findall(r'[\w.+/-]+', (scripts[path] or '')[:SCRIPT_LIMIT]):
                 name = name.rstrip('./')
                 # The name is an absolute path, or a file in the folder of the script, such as
                 # $(dirname "$0")/other.
                 sibling = posixpath.dirname(path) + '/' + posixpath.basename(name)
                 candidate = name if name.startswith('/') and self.exists(name) else sibling
-                if candidate in known_paths or not self.exists(candidate):
-                    continue
-                known_paths.add(candidate)
-                if not re.match(r'/\.singularity\.d/|(/usr)?/s?bin/|.*\.so(\.|$)', candidate):
-                    data = self.read_file(candidate)
-                    is_binary = data[:4] == b'\x7fELF' or b'\0' in data
-                    queue.append(
-                        (candidate, None if is_binary else data.decode('utf-8', 'replace'))
-                    )
-        return scripts
+                is_new = candidate not in scripts and len(scripts) < ENTRYPOINT_SCRIPT_LIMIT
+                is_own = not re.match(r'/\.singularity\.d/|(/usr)?/s?bin/|.*\.so(\.|$)', candidate)
+                if is_new and is_own and self.exists(candidate):
+                    text = self.read_text(candidate) or ''
+                    scripts[candidate] = None if '\0' in text else text
+                    queue.append(candidate)
+        return list(scripts.items())
 
     def find_rocm_release(self) -> Optional[str]:
         """

@@ -269,16 +269,10 @@ def read_loader_config(
     of read_processor().
     """
     cpu = cpu or read_processor()
-    musl = re.match(r'ld-musl-(.+)\.so\.1$', posixpath.basename(interpreter or ''))
-    if interpreter and musl:
-        prefix = posixpath.dirname(posixpath.dirname(interpreter)).rstrip('/')
-        path, folders = (
-            f'{prefix}/etc/ld-musl-{musl.group(1)}.path',
-            ['/lib', '/usr/local/lib', '/usr/lib'],
-        )
-        if exists(path):
-            text = os.fsdecode(read_file(path))
-            folders = [part for part in re.split('[:\n]', text) if part.startswith('/')]
+    if interpreter and posixpath.basename(interpreter).startswith('ld-musl-'):
+        path = re.sub(r'[^/]+/([^/]+)\.so\.1$', r'etc/\1.path', interpreter)
+        text = read_file(path) if exists(path) else b'/lib:/usr/local/lib:/usr/lib'
+        folders = re.findall('(?m)(?:^|(?<=:))/[^:\n]*', os.fsdecode(text))
         return LoaderConfig(interpreter, folders, musl=True, cpu=cpu, machine=machine)
     loader = read_file(interpreter) if interpreter and exists(interpreter) else b''
     folders = find_default_folders(loader, ['/lib64', '/usr/lib64', '/lib', '/usr/lib'])

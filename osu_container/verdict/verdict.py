@@ -137,21 +137,9 @@ def format_level(verdict: Verdict) -> str:
     )
 
 
-def list_assumptions(verdict: Verdict) -> List[str]:
-    """
-    Return the names of the untested facts on which the verdict depends.
-
-    If four or more of the facts are on host libraries, the text 'N host libraries' replaces the
-    names of the facts on host libraries.
-    """
-    host_facts = [name for name in verdict.untested_facts if name.startswith('host.')]
-    names = [name for name in verdict.untested_facts if name not in host_facts]
-    return names + (host_facts if len(host_facts) < 4 else ['%d host libraries' % len(host_facts)])
-
-
 def format_verdict(verdict: Verdict) -> str:
     """Return the level with the untested facts: 'probably works (untested: host.libcxi)'."""
-    names = ', '.join(list_assumptions(verdict))
+    names = ', '.join(verdict.untested_facts)
     return format_level(verdict) + (' (untested: %s)' % names if names else '')
 
 
