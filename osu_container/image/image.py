@@ -349,11 +349,10 @@ class Squashfs(FileTree):
             + b'(.*)',
             re.S,
         )
-        match, entries, listed, added = pattern.match, self.entries, 0, 0
-        modes: Dict[bytes, str] = {}  # one object per mode, for most files have the same mode
+        listed = added = 0
         last: Optional[Tuple[bytes, ...]] = None
         for line in itertools.chain(self._run_unsquashfs(['-lln', '-d', top]), [b'']):
-            fields = match(line)
+            fields = pattern.match(line)
             listed += len(line)
             if listed > SIZE_LIMITS['list'] or added > MAX_FILES:
                 raise ImageError(
@@ -363,17 +362,7 @@ class Squashfs(FileTree):
             if line and not fields:
                 last = last and last[:3] + (last[3] + line,)
                 continue
-            if last:
-                kind, mode, size, name = last
-                # Most files take this branch, which is faster than _add_entry().
-                if kind != b'l' and b'/..' not in name and 1 < len(name) <= _MAX_PATH_LENGTH:
-                    path = name[:-1].decode(_ENCODING, 'surrogateescape')
-                    if mode not in modes:
-                        modes[mode] = mode.decode()
-                    entries[path] = _LETTERS[kind], modes[mode], '', int(size)
-                    added += 1
-                else:
-                    added += self._add_entry(kind, mode, size, name)
+            added += self._add_entry(*last) if last else 0
             last = fields.groups() if fields else None
         if not self.entries:
             raise ImageError(
@@ -414,7 +403,8 @@ class Squashfs(FileTree):
                 "the image again, or build it again"
             )
         path = name.decode(_ENCODING, 'surrogateescape')
-        self.entries[path] = _LETTERS[kind], mode.decode(), target, int(size)
+        # sys.intern(): one object per mode, because most files have the same mode
+        self.entries[path] = _LETTERS[kind], sys.intern(mode.decode()), target, int(size)
         return 1
 
     def _run_unsquashfs(self, options: List[str], files: Sequence[str] = ()) -> Iterator[bytes]:

@@ -266,11 +266,6 @@ def judge_approach(
     return Verdict(approach['name'], finding.level, [finding], 'none', 'none', None)
 
 
-def uses_slow_network(verdict: Verdict) -> bool:
-    """Return whether MPI sends over TCP, or over a UCX that drives no card of the site."""
-    return any(finding.rule in ('TCP only', 'UCX') for finding in verdict.findings)
-
-
 def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Optional[str]:
     """
     Return the name of the best approach on a site, None if no approach is recommended.
@@ -284,7 +279,11 @@ def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Opt
         verdict
         for verdict in verdicts
         if verdict.level in LEVELS[:2]
-        and not (site['provider']['value'] == 'cxi' and uses_slow_network(verdict))
+        # The findings say that MPI sends over TCP, or over a UCX that drives no card of the site.
+        and not (
+            site['provider']['value'] == 'cxi'
+            and {'TCP only', 'UCX'} & {finding.rule for finding in verdict.findings}
+        )
     ]
     # Untested facts that all verdicts share do not distinguish these verdicts.
     shared_facts = (

@@ -142,17 +142,11 @@ def _find_commands(
     if not requested:
         image_commands = [command for command in image_commands if command.name not in others]
     if not image.list_mpi_libraries():
-        static_names = [command.name for command in image_commands if command.is_static]
-        if static_names:
-            raise NewError(
-                "%s has no MPI library that an approach can replace, because MPI is linked "
-                "statically into %s. Link the program with shared libraries, or run the program "
-                "without a module: srun apptainer exec IMAGE %s"
-                % (image.path, ', '.join(static_names), static_names[0])
-            )
         raise NewError(
             "%s has no MPI library (searched for %s). Use an image whose programs are linked with "
-            "one of these libraries" % (image.path, ', '.join(sorted(MPI_FAMILIES)))
+            "one of these libraries. To run a program that is linked statically with MPI, use no "
+            "module: srun apptainer exec IMAGE PROGRAM"
+            % (image.path, ', '.join(sorted(MPI_FAMILIES)))
         )
     if not image_commands and others:
         raise NewError(
@@ -247,15 +241,12 @@ def _format_host_warning(names: List[str], is_provided: bool) -> str:
     is_provided: whether the module provides these programs.
     """
     words = (
-        "the module provides %s, and this hides the host commands of the same names from scripts, "
-        "Slurm and the container runtime"
-        if is_provided
-        else "the module does not provide %s, because host commands have the same names. To include a "
-        "program, add --command NAME"
+        "the module does not provide %s, because host commands have the same names. To include a "
     )
-    return '\n' + columns.fill_text(
-        'warning: ' + words % ', '.join(names), subsequent_indent='    '
-    )
+    words += "program, add --command NAME"
+    if is_provided:
+        words = "the module provides %s, and hides the host commands of the same names"
+    return '\n' + columns.fill_text('warning: ' + words % ', '.join(names), '', '    ')
 
 
 def _resolve_easyconfig_path(

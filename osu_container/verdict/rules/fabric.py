@@ -399,12 +399,8 @@ def _may_survive_refusal(trial: Trial) -> bool:
     ran (in each of six runs).
     """
     names = get_exported_value(trial.environment, 'FI_PROVIDER') or ''
-    traits = trial.mpi
-    return (
-        traits.get('family') == 'MPICH'
-        and parse_release(traits['release']) >= FIRST_FREEING_MPICH
-        and (names.startswith('^') or ',' in names)
-    )
+    is_new = parse_release(trial.mpi['release']) >= FIRST_FREEING_MPICH
+    return trial.mpi['family'] == 'MPICH' and is_new and bool(re.search('^\\^|,', names))
 
 
 @rule(

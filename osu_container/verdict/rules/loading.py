@@ -268,22 +268,20 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
     ]
     for problem in problems:
         library, soname, versions, provider = problem
-        kind = versions[0].split('_')[0]
-        # The C library is always the image's.
-        remedy = {
-            'FABRIC': 'use an approach with the libfabric of the image, or an image whose MPI was '
-            "built with the host's libfabric or an older libfabric"
-            if provider.origin == 'host'
-            else "use an approach that injects the host's libfabric if the host's libfabric is "
-            "newer, or an image whose MPI was built with the image's libfabric",
-            'GLIBC': 'use an image of a distribution at least as new as the host'
-            if library.origin == 'host'
-            else 'rebuild the image, because the libraries of the image do not fit each other',
-        }.get(
-            kind,
-            'use an image with a newer %s, or an approach that injects fewer host '
-            'libraries' % soname,
+        remedy = (
+            'use an image with a newer %s, or an approach that injects fewer host libraries'
+            % soname
         )
+        if provider.origin == 'host':
+            remedy = (
+                'use an approach with the %s of the image, or an image whose libraries were built with '
+                "the host's release or an older release" % soname
+            )
+        elif library.origin == 'image':
+            remedy = (
+                "rebuild the image, because the libraries of the image do not fit each other, or use an "
+                "approach that injects the host's %s if the host's library is newer" % soname
+            )
         newest = find_last_version(provider.facts.verdef, versions[0])
         yield make_finding(
             'fails',
