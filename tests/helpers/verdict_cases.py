@@ -1473,7 +1473,7 @@ SPEAKS = {
             add_script('export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=0'),
             GPU,
             'unknown',
-            'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=0 MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1',
+            'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=0',
         ),
         (
             'an interface',
@@ -1500,7 +1500,7 @@ SPEAKS = {
             add_script('export MPICH_GPU_SUPPORT_ENABLED='),
             GPU,
             'unknown',
-            'MPICH_GPU_SUPPORT_ENABLED=1',
+            'MPICH_GPU_SUPPORT_ENABLED',
         ),
         (
             'a command',
