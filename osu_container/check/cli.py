@@ -200,16 +200,16 @@ def print_verdicts(
     names = [options.approach] if options.approach else list_applicable_approaches(image)
     runtime = find_site_runtime(site, host)
     option = '--start' if options.start else '--dry-run' if options.dry_run else ''
-    if option and (host.is_partial or image.is_partial):
+    if option and (image.is_partial or not runtime):
         raise CheckError(
-            "%s works only on the system of the site, and needs the file of the image. Run on the "
-            "system of the site: osu-container check %s %s"
-            % (option, shell.quote_path(options.image), option)
-        )
-    if option and not runtime:
-        raise CheckError(
-            "%s needs a container runtime, but none is on PATH (searched for %s). Add the folder of "
-            "a container runtime to PATH" % (option, ', '.join(site['runtime']['value']))
+            "%s works only on the system of the site, and needs the file of the image and one of the "
+            "container runtimes %s on PATH. Run on the system of the site: osu-container check %s %s"
+            % (
+                option,
+                ', '.join(site['runtime']['value']),
+                shell.quote_path(options.image),
+                option,
+            )
         )
     starter = None
     if option == '--start':

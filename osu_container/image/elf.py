@@ -15,7 +15,6 @@ image/libraries.py reads constants and machine code. ElfSections uses the sectio
 ld.so ignores and which may be missing in a file.
 """
 
-import errno
 import os
 import struct
 from collections import OrderedDict
@@ -565,10 +564,6 @@ def read_elf(path: str) -> ElfFacts:
     except _DamagedElfError as err:
         raise ElfError(f"{path}: {err}")
     except OSError as err:
-        if err.errno == errno.EISDIR:
-            raise ElfError(f"{path} is a folder, not a library")
-        if err.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-            raise ElfError(f"{path} does not exist")
         raise ElfError(f"{path} cannot be read: {err.strerror}")
 
 

@@ -246,12 +246,6 @@ def override_facts(site: Dict[str, Any], facts: Dict[str, Any]) -> Dict[str, Any
             "the local file overrides the facts %s, which site '%s' does not have. Override one "
             'of: %s' % (format_names(unknown), site['name'], format_names(site))
         )
-    for key, fact in facts.items():
-        if isinstance(site.get(key, {}), dict) and not isinstance(fact, dict):
-            raise SettingsError(
-                "the local file overrides the fact %s by %r, expected: a fact (dict with 'value', "
-                "'why', 'source', 'date', 'evidence')" % (key, fact)
-            )
     whole = _merge_bases(dict(facts, based_on='site'), {'site': site})
     if facts:
         _require_valid_entry(site['name'], whole)

@@ -249,18 +249,6 @@ def _format_host_warning(names: List[str], is_provided: bool) -> str:
     return '\n' + columns.fill_text('warning: ' + words % ', '.join(names), '', '    ')
 
 
-def _resolve_easyconfig_path(
-    options: argparse.Namespace, name: str, approach: str, is_site_image: bool
-) -> str:
-    """
-    Return the path of the easyconfig to write.
-
-    is_site_image: whether the image is in a folder of the site where users cannot write.
-    """
-    folder = options.output or not is_site_image and os.path.dirname(options.image) or '.'
-    return os.path.normpath(os.path.join(folder, '%s-%s.eb' % (name, approach)))
-
-
 def _list_eb_options(
     options: argparse.Namespace, path: str, verdict: Verdict, is_site_image: bool
 ) -> List[str]:
@@ -318,11 +306,6 @@ def _resolve_example(
             % (shell.quote(example), words[0], ', '.join(names), words[0])
         )
     return example
-
-
-def _compute_sha256(path: str) -> str:
-    with streams.Progress("reading %s for its sha256" % path):
-        return compute_sha256(path)
 
 
 def _list_started_words(
@@ -437,12 +420,16 @@ def main(options: argparse.Namespace) -> int:
         options, site, resolve_host(options, site, root), name
     )
     verdict = _select_verdict(options, verdicts, site)
-    path = _resolve_easyconfig_path(options, name, verdict.approach, bool(site_path))
+    # Users cannot write to the folder of an image that the site provides.
+    folder = options.output or not site_path and os.path.dirname(options.image) or '.'
+    path = os.path.normpath(os.path.join(folder, '%s-%s.eb' % (name, verdict.approach)))
+    with streams.Progress("reading %s for its sha256" % options.image):
+        sha256 = compute_sha256(options.image)
     values = easyconfig.build_parameters(
         name,
         verdict.approach,
         site_path or os.path.basename(options.image),
-        _compute_sha256(options.image),
+        sha256,
         example=example,
         title=APPROACHES[verdict.approach]['title'],
         **parameters,
