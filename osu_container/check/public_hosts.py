@@ -10,7 +10,6 @@ hosts.
 import json
 import os
 import re
-from collections import OrderedDict
 from typing import Any, Dict
 
 from osu_container.check.described import derive_mpi_traits, list_defined_fabric_versions
@@ -144,9 +143,7 @@ _UNPUBLISHED_FACTS = (
 
 
 def _build_statement(evidence: str, source: str, date: str, **facts: Any) -> Dict[str, Any]:
-    return OrderedDict(
-        [('evidence', evidence), ('source', source), ('date', date)] + sorted(facts.items())
-    )
+    return dict(facts, evidence=evidence, source=source, date=date)
 
 
 def describe_cray_host(site: Dict[str, Any]) -> Dict[str, Any]:
@@ -157,7 +154,7 @@ def describe_cray_host(site: Dict[str, Any]) -> Dict[str, Any]:
     provider cxi. The newest symbol version of Cray's libfabric 1.15.2.0 is FABRIC_1.6, as the
     published message "version `FABRIC_1.7' not found" shows.
     """
-    named = OrderedDict((name, fact) for name, fact in sorted(site['libraries'].items()) if fact)
+    named = {name: fact for name, fact in sorted(site['libraries'].items()) if fact}
     libfabric, cray_mpich = (
         named.get(name, {}).get('release', '') for name in ('libfabric', 'libmpi')
     )
@@ -166,8 +163,8 @@ def describe_cray_host(site: Dict[str, Any]) -> Dict[str, Any]:
         list_rocm_sonames(named.get('libhsa-runtime64', {}).get('release', '6.3')),
         **{name: soname for soname, name in sonames.items()},
     )
-    libraries: Dict[str, Any] = OrderedDict()
-    others: Dict[str, Any] = OrderedDict()
+    libraries: Dict[str, Any] = {}
+    others: Dict[str, Any] = {}
     for name, fact in named.items():
         if name == 'libfabric':
             row = site['libfabric_needs']

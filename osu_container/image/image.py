@@ -635,12 +635,6 @@ class DefaultLibraries:
     def __contains__(self, name: Any) -> bool:
         return self.get(name) is not None
 
-    def __getitem__(self, name: str) -> str:
-        path = self.get(name)
-        if path is None:
-            raise KeyError(name)
-        return path
-
     def _find_library(self, name: str) -> Optional[str]:
         system = self.image.read_loader_config(None)
         # The folder of the C library contains no files for other processors, so its files need no

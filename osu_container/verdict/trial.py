@@ -833,6 +833,11 @@ def build_trial(
         else None
     )
     rccl_plugin = image.find_rccl_plugin()
+    mpi_name = 'libmpi.so.12' if WRAPPER in injected else soname
+    mpi_traits = read_process_traits(process, mpi_name, image, host) or {}
+    if mpi_traits and any(path.endswith('/mca_pmix_s2.so') for path in plugins):
+        # The plug-in of Open MPI 4 for PMI-2
+        mpi_traits = dict(mpi_traits, pmi=mpi_traits['pmi'] + ['pmi2'])
     return Trial(
         approach,
         site,
@@ -863,24 +868,12 @@ def build_trial(
         family,
         soname,
         process,
-        _extend_pmi_traits(
-            read_process_traits(
-                process, 'libmpi.so.12' if WRAPPER in injected else soname, image, host
-            )
-            or {},
-            plugins,
-        ),
+        mpi_traits,
         _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
         or {},
         listing,
         started=started,
     )
-
-
-def _extend_pmi_traits(traits: Dict[str, Any], plugins: List[str]) -> Dict[str, Any]:
-    """Return the traits of an MPI, with PMI-2 added if Open MPI 4 has a plug-in for PMI-2."""
-    more = ['pmi2'] if any(path.endswith('/mca_pmix_s2.so') for path in plugins) else []
-    return dict(traits, pmi=traits['pmi'] + more) if traits else traits
 
 
 class NoMpiError(ImageError):
