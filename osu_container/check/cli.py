@@ -326,11 +326,6 @@ def build_verdict_data(
     }
 
 
-def _is_for_other_mpi(verdict: Verdict) -> bool:
-    """Return whether a verdict's approach is for an MPI that the image does not have."""
-    return [finding.rule for finding in verdict.findings[:1]] == ['other MPI']
-
-
 def fold_words(text: str, indent: str = '', further_indent: str = '') -> List[str]:
     """Return `text` wrapped into lines; a command in backticks stays on one line."""
     kept = re.sub('`[^`]*`', lambda match: match.group().replace(' ', '\xa0'), text)
@@ -365,7 +360,12 @@ def format_check_report(
     chosen: result of format_site_options(), None for a report that recommends no command.
     """
     in_full, is_long = verbose or len(verdicts) == 1, verbose or not chosen
-    others = [verdict for verdict in verdicts if _is_for_other_mpi(verdict)]
+    # verdicts on approaches for an MPI that the image does not have
+    others = [
+        verdict
+        for verdict in verdicts
+        if [finding.rule for finding in verdict.findings[:1]] == ['other MPI']
+    ]
     judged = [verdict for verdict in verdicts if verdict not in others]
     if not judged:
         judged, others = verdicts, []

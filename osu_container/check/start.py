@@ -355,7 +355,10 @@ def _read_process(
     folder: the folder with the logs of the loader. mounts: mounts of the container. image: path of
     the image.
     """
-    inner_pid, paths, now = _read_inner_pid(pid), loaded.list_mapped_files(pid), time.monotonic()
+    # The pid of the process in its own pid namespace: proc(5), NSpid
+    inner = re.search(rb'(?m)^NSpid:.*\s(\d+)$', loaded.read_proc_file('/proc/%d/status' % pid))
+    inner_pid, paths = int(inner.group(1)) if inner else pid, loaded.list_mapped_files(pid)
+    now = time.monotonic()
     seen = readings.setdefault(inner_pid, [])
     before = seen.pop() if seen and seen[-1].process.program == program else None
     if before is None or paths != before.paths:
@@ -380,12 +383,6 @@ def _read_process(
     )
     seen.append(before._replace(is_settled=is_settled))
     return is_settled
-
-
-def _read_inner_pid(pid: int) -> int:
-    """Return the pid that a process has in its own pid namespace (proc(5), NSpid)."""
-    match = re.search(rb'^NSpid:.*\s(\d+)$', loaded.read_proc_file('/proc/%d/status' % pid), re.M)
-    return int(match.group(1)) if match else pid
 
 
 def _predict_files(paths: List[str], trial: Trial) -> List[MappedFile]:

@@ -297,18 +297,6 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
     return commands
 
 
-def list_command_names(commands: Iterable[Command]) -> List[str]:
-    """
-    Return for each command the text that lists this command in an easyconfig.
-
-    The text for a program below a folder libexec is the path of the program. For any other program
-    the text is the name of the command.
-    """
-    return [
-        command.path if re.match(LIBEXEC, command.path) else command.name for command in commands
-    ]
-
-
 def group_commands_by_mpi(commands: Iterable[Command]) -> Dict[str, List[str]]:
     """Return {soname of an MPI library: names of the commands that load this library}."""
     names: Dict[str, List[str]] = {}

@@ -3,6 +3,7 @@
 import argparse
 import os
 import posixpath
+import re
 from typing import Any, Dict, List, Optional, Tuple
 
 from osu_container.base import columns, outputs, shell, streams
@@ -389,7 +390,11 @@ def _inspect_image(
         if chosen and options.command and not options.force:
             further = [command for command in image_commands if command.path not in words]
             _require_working_commands(image, further, chosen, site, host)
-        programs = options.command or commands.list_command_names(image_commands)
+        # The name of a program below a folder libexec does not identify the program.
+        programs = options.command or [
+            command.path if re.match(commands.LIBEXEC, command.path) else command.name
+            for command in image_commands
+        ]
         return example, verdicts, {'programs': programs, 'labels': image.labels}
 
 
