@@ -70,16 +70,6 @@ class _Reading(NamedTuple):
     is_settled: bool
 
 
-class Observation(NamedTuple):
-    """What /proc has shown of a command."""
-
-    #: {pid in the container: readings of the programs that the process has executed in turn}
-    readings: Dict[int, List[_Reading]]
-    exit_code: Optional[int]  #: None if the command was killed
-    waiting: List[str]  #: programs without MPI that were running when the command was killed
-    output: List[str]  #: last lines
-
-
 def make_starter(command: List[str], program: Optional[str], limit: float = LIMIT) -> Starter:
     """
     Return the function that starts `command` for evaluate_approach().
@@ -183,7 +173,7 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
         uses_fabric = find_loaded_file(trial.process, 'libfabric.so.1') or 'libfabric.so.1' in (
             trial.mpi.get('opens') or ()
         )
-        seen = _observe_command(
+        readings, exit_code, waiting, output = _observe_command(
             [link] + command,
             _build_environment(settings, folder),
             folder,
@@ -194,10 +184,10 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
         logged = _read_loader_logs(folder, trial)
     return Start(
         command,
-        list_processes(seen.readings, logged),
-        seen.exit_code,
-        seen.waiting,
-        seen.output,
+        list_processes(readings, logged),
+        exit_code,
+        waiting,
+        output,
         time.monotonic() - begin,
     )
 
@@ -266,11 +256,13 @@ def _observe_command(
     limit: float,
     image: str,
     delay: float,
-) -> Observation:
+) -> Tuple[Dict[int, List[_Reading]], Optional[int], List[str], List[str]]:
     """
-    Run a command in `folder`/current until it has loaded MPI; return what was observed.
+    Run a command in `folder`/current until it has loaded MPI.
 
-    image: path of the image. delay: longest time in seconds from libmpi to libfabric.
+    The result is (readings, exit code, waiting, output). readings: {pid in the container: readings of
+    the programs that the process has executed in turn}. The other parts are fields of Start. image:
+    path of the image. delay: longest time in seconds from libmpi to libfabric.
     """
     others, begin = set(_list_children(set())), time.monotonic()
     readings: Dict[int, List[_Reading]] = {}
@@ -332,7 +324,7 @@ def _observe_command(
             _kill_descendants(child, others)
         output.seek(0)
         lines = output.read().decode('utf-8', 'replace').splitlines()[-OUTPUT_LINES:]
-    return Observation(
+    return (
         readings,
         128 - code if code is not None and code < 0 else code,  # as a shell reports a signal
         waiting if code is None else [],

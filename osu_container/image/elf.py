@@ -17,7 +17,6 @@ ld.so ignores and which may be missing in a file.
 
 import os
 import struct
-from collections import OrderedDict
 from typing import (
     BinaryIO,
     Dict,
@@ -354,7 +353,7 @@ class _ElfReader:
         verneed and verdef are fields of ElfFacts. names: {number of a version: name of the
         version}.
         """
-        needed: Dict[str, Set[str]] = OrderedDict()
+        needed: Dict[str, Set[str]] = {}
         defined: Set[str] = set()
         names: Dict[int, str] = {}
         for offset, (_, _, number, _, _, auxiliary, _) in self.iterate_versions(

@@ -92,12 +92,9 @@ _ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup err
 
 def find_dry_run_obstacle(trial: Trial) -> Optional[str]:
     """Return the reason why the image's loader cannot run, None if the loader can run."""
-    loaded, image = trial.process.loaded, trial.image
-    if not loaded:
-        return 'check knows no program or library of the image that the loader could load'
-    interpreter = find_loader_path(trial)
-    if not interpreter or not image.exists(interpreter):
-        return 'the image has no %s' % (interpreter or 'loader')
+    interpreter = find_loader_path(trial) if trial.process.loaded else None
+    if not interpreter or not trial.image.exists(interpreter):
+        return 'check knows no loader of the image, or no file that the loader could load'
     if trial.approach.get('entrypoint'):
         return 'a dry run would execute the entrypoint of the image'
     return None

@@ -105,6 +105,8 @@ def judge_trial(trial: Trial) -> Verdict:
         if trial.program.unknown_reason
         else None
     )
+    paths = [script for script, _ in trial.program.launched_program.scripts]
+    path = (trial.started.program if trial.started else trial.program.path) or ''
     return Verdict(
         trial.approach['name'],
         level,
@@ -116,18 +118,10 @@ def judge_trial(trial: Trial) -> Verdict:
             trial, level, [finding.rule for finding in findings if finding.level == level]
         ),
         standalone_level,
-        _format_program(trial),
+        ' -> '.join(paths + [path] * bool(path)) or None,
         find_network_layer(trial),
         trial.start,
     )
-
-
-def _format_program(trial: Trial) -> Optional[str]:
-    paths = [path for path, _ in trial.program.launched_program.scripts]
-    path = trial.started.program if trial.started else trial.program.path
-    if path:
-        paths.append(path)
-    return ' -> '.join(paths) or None
 
 
 def format_level(verdict: Verdict) -> str:

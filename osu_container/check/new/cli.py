@@ -217,17 +217,19 @@ def _format_overview(
     site: Dict[str, Any],
     host: Host,
     verdicts: List[Verdict],
+    is_site_image: bool,
 ) -> str:
-    """Return a text that shows the image, its commands and the verdicts."""
-    site_path = site_image.resolve_site_image(
-        image.path, site_image.list_image_folders(site, host.root, os.environ)
-    )
+    """
+    Return a text that shows the image, its commands and the verdicts.
+
+    is_site_image: whether the site provides the image.
+    """
     report = format_check_report(summarize_image(image, 0), site, host, verdicts, None, None, False)
     lines = ["    image     provided by the site: the module uses the site's image file"]
     width = max(len(command.name) for command in image_commands)
     return '\n'.join(
         [report, '']
-        + lines * bool(site_path)
+        + lines * is_site_image
         + [
             escape_line('    command   %-*s  %s' % (width, command.name, command.mpi_usage))
             for command in image_commands
@@ -337,13 +339,13 @@ def _require_working_commands(
 
 
 def _inspect_image(
-    options: argparse.Namespace, site: Dict[str, Any], host: Host, name: str
+    options: argparse.Namespace, site: Dict[str, Any], host: Host, name: str, is_site_image: bool
 ) -> Tuple[str, List[Verdict], Dict[str, Any]]:
     """
     Print an overview of the image, and judge all approaches.
 
     Returns the example, the verdicts, and the parameters of the easyconfig that the image decides:
-    programs and labels. name: name of the module.
+    programs and labels. name: name of the module. is_site_image: whether the site provides the image.
     """
     with streams.Progress("looking for programs in %s" % options.image) as progress, Image(
         options.image, ''
@@ -378,7 +380,7 @@ def _inspect_image(
                 )
             )
         chosen = options.approach or recommend_approach(verdicts, site)
-        page = _format_overview(image, image_commands, site, host, verdicts)
+        page = _format_overview(image, image_commands, site, host, verdicts, is_site_image)
         progress.stop()
         print(
             '\n'.join(
@@ -422,7 +424,7 @@ def main(options: argparse.Namespace) -> int:
     options.image = site_path or options.image
     name = _resolve_module_name(options)
     example, verdicts, parameters = _inspect_image(
-        options, site, resolve_host(options, site, root), name
+        options, site, resolve_host(options, site, root), name, bool(site_path)
     )
     verdict = _select_verdict(options, verdicts, site)
     # Users cannot write to the folder of an image that the site provides.
