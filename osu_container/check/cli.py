@@ -5,17 +5,12 @@ import json
 import os
 import posixpath
 import re
-import sys
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from osu_container.base import columns, shell, streams
-from osu_container.base.terminal import escape_line, escape_text
+from osu_container.base.terminal import escape_line
 from osu_container.check import examination, start
-from osu_container.check.described import (
-    AnyImage,
-    describe_catalogue_image,
-    find_catalogue_name,
-)
+from osu_container.check.described import describe_catalogue_image, find_catalogue_name
 from osu_container.check.public_hosts import find_host_description
 from osu_container.check.site import (
     Host,
@@ -43,7 +38,6 @@ from osu_container.verdict.verdict import (
     format_level,
     format_stack,
     judge_approach,
-    list_assumptions,
     recommend_approach,
 )
 
@@ -190,7 +184,7 @@ def list_started_words(image: Any, program: Optional[str]) -> List[str]:
 
 
 def print_verdicts(
-    image: AnyImage,
+    image: Image,
     site: Dict[str, Any],
     host: Host,
     options: argparse.Namespace,
@@ -206,16 +200,16 @@ def print_verdicts(
     names = [options.approach] if options.approach else list_applicable_approaches(image)
     runtime = find_site_runtime(site, host)
     option = '--start' if options.start else '--dry-run' if options.dry_run else ''
-    if option and (host.is_partial or image.is_partial):
+    if option and (image.is_partial or not runtime):
         raise CheckError(
-            "%s works only on the system of the site, and needs the file of the image. Run on the "
-            "system of the site: osu-container check %s %s"
-            % (option, shell.quote_path(options.image), option)
-        )
-    if option and not runtime:
-        raise CheckError(
-            "%s needs a container runtime, but none is on PATH (searched for %s). Add the folder of "
-            "a container runtime to PATH" % (option, ', '.join(site['runtime']['value']))
+            "%s works only on the system of the site, and needs the file of the image and one of the "
+            "container runtimes %s on PATH. Run on the system of the site: osu-container check %s %s"
+            % (
+                option,
+                ', '.join(site['runtime']['value']),
+                shell.quote_path(options.image),
+                option,
+            )
         )
     starter = None
     if option == '--start':
@@ -251,20 +245,12 @@ def print_verdicts(
         # hide the host's shell.
         if first and not re.match(r'(.*/)?(\w*sh|env)$', first):
             command_options += ['--command', first]
-        report = format_check_report(
-            facts,
-            site,
-            host,
-            verdicts,
-            best,
-            None if options.approach else (eb_options, command_options),
-            options.verbose,
-        )
-        print_colored(report)
+        chosen = None if options.approach else (eb_options, command_options)
+        print(format_check_report(facts, site, host, verdicts, best, chosen, options.verbose))
     return EXIT_CODES[min((verdict.level for verdict in verdicts), key=LEVELS.index)]
 
 
-def list_applicable_approaches(image: AnyImage) -> List[str]:
+def list_applicable_approaches(image: Image) -> List[str]:
     """Return all container approaches, but without swap if the image has no entrypoint."""
     return [
         name
@@ -273,7 +259,7 @@ def list_applicable_approaches(image: AnyImage) -> List[str]:
     ]
 
 
-def summarize_image(image: AnyImage, program_count: int) -> Dict[str, Any]:
+def summarize_image(image: Image, program_count: int) -> Dict[str, Any]:
     """Return a dict that describes an image: path, MPI libraries, GPU releases, labels."""
     return {
         'path': image.path,
@@ -340,11 +326,6 @@ def build_verdict_data(
     }
 
 
-def _is_for_other_mpi(verdict: Verdict) -> bool:
-    """Return whether a verdict's approach is for an MPI that the image does not have."""
-    return [finding.rule for finding in verdict.findings[:1]] == ['other MPI']
-
-
 def fold_words(text: str, indent: str = '', further_indent: str = '') -> List[str]:
     """Return `text` wrapped into lines; a command in backticks stays on one line."""
     kept = re.sub('`[^`]*`', lambda match: match.group().replace(' ', '\xa0'), text)
@@ -379,7 +360,12 @@ def format_check_report(
     chosen: result of format_site_options(), None for a report that recommends no command.
     """
     in_full, is_long = verbose or len(verdicts) == 1, verbose or not chosen
-    others = [verdict for verdict in verdicts if _is_for_other_mpi(verdict)]
+    # verdicts on approaches for an MPI that the image does not have
+    others = [
+        verdict
+        for verdict in verdicts
+        if [finding.rule for finding in verdict.findings[:1]] == ['other MPI']
+    ]
     judged = [verdict for verdict in verdicts if verdict not in others]
     if not judged:
         judged, others = verdicts, []
@@ -433,7 +419,7 @@ def _format_rows(
         row = '%-12s%s %s' % (verdict.approach, level, words)
         lines += fold_words(row.rstrip(), '', ' ' * 14)
         if in_full and verdict not in others and verdict.untested_facts:
-            lines += _fold_entry('untested', ', '.join(list_assumptions(verdict)))
+            lines += _fold_entry('untested', ', '.join(verdict.untested_facts))
     return lines
 
 
@@ -507,25 +493,6 @@ def _format_finding(text: str, finding: Finding, has_remedy: bool, has_evidence:
     return lines + (_fold_entry('remedy', finding.remedy) if has_remedy and finding.remedy else [])
 
 
-#: Level in the report -> its colour on a terminal (ECMA-48, select graphic rendition)
-_COLORS = {'WORKS SLOWLY': 33, 'WORKS': 32, 'NO USE': 36, 'UNKNOWN': 35, 'FAILS': 31}
-
-
-def print_colored(text: str) -> None:
-    """Print a report, with colours on a terminal unless the variable NO_COLOR is set."""
-    if not sys.stdout.isatty() or os.environ.get('NO_COLOR'):
-        print(text)
-        return
-    colored = re.sub(
-        r'(?m)^(\w+ +)((?:PROBABLY )?(%s))(?= |$)' % '|'.join(_COLORS),
-        lambda match: (
-            '%s\033[1;%dm%s\033[0m' % (match.group(1), _COLORS[match.group(3)], match.group(2))
-        ),
-        escape_text(text),
-    )
-    getattr(sys.stdout, 'write_raw', sys.stdout.write)(colored + '\n')
-
-
 def _format_advice(
     best: Optional[str],
     facts: Dict[str, Any],
@@ -579,19 +546,17 @@ def format_unknown_approaches(
     unknown = [name for name, level in levels.items() if level == 'unknown']
     if not unknown or levels.get(best or '') == 'works':
         return []
-    slow = ' (faster than %s if they run)' % best * (levels.get(best or '') == 'works slowly')
-    beginning = "To get a verdict on %s%s, " % (', '.join(unknown), slow)
     proof = 'osu-container proof -- %s ...' % launching.select_launcher_command(site)
-    if any(verdict.start for verdict in verdicts):  # The start has given no answer.
-        return fold_words(
-            beginning + 'install a module with approach %s and run this command:' % unknown[0]
-        ) + ['    ' + proof]
-    names = {(verdict.program or 'COMMAND').partition(' -> ')[0] for verdict in verdicts}
-    program = shell.quote(names.pop()) if len(names) == 1 else 'COMMAND'
-    return fold_words(
-        beginning + "run this command on the cluster, with the arguments of the program:"
-    ) + [
-        "    osu-container check %s --start -- %s"
-        % (shell.quote_path(os.path.basename(path)), program),
-        "    or, after you installed a module with approach %s: %s" % (unknown[0], proof),
-    ]
+    lines = ["    with a module that uses approach %s: %s" % (unknown[0], proof)]
+    if not any(verdict.start for verdict in verdicts):  # Otherwise the start gave no answer.
+        names = {(verdict.program or 'COMMAND').partition(' -> ')[0] for verdict in verdicts}
+        program = shell.quote(names.pop()) if len(names) == 1 else 'COMMAND'
+        image = shell.quote_path(os.path.basename(path))
+        lines.insert(0, "    osu-container check %s --start -- %s" % (image, program))
+    return (
+        fold_words(
+            "To get a verdict on %s, run on the cluster, with the arguments of the program:"
+            % ', '.join(unknown)
+        )
+        + lines
+    )

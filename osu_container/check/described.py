@@ -1,14 +1,14 @@
 """
 Describe images that this machine lacks, from published data and catalogue names.
 
-The class DescribedImage has the methods of the class Image (image/image.py), so that the same rules
-judge both kinds of image. A description is partial: the image may have files that the description
+The class DescribedImage is a subclass of Image (image/image.py), so that the same rules judge both
+kinds of image. A description is partial: the image may have files that the description
 lacks. Every value in a description has a source.
 """
 
 import posixpath
 import re
-from typing import Any, Callable, Dict, Iterable, List, Optional, Set, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, Optional, Sequence, Set, Tuple
 
 from osu_container.base import shell
 from osu_container.build.recipes.images import ALPS_SHS, IMAGES, LUMI_SHS, get_libcxi_version
@@ -21,11 +21,8 @@ from osu_container.build.recipes.versions import (
 )
 from osu_container.data.sites.cray import list_rocm_sonames
 from osu_container.image.elf import MACHINE_NAMES, ElfFacts
-from osu_container.image.environment import (
-    SCRIPTS_FOLDER,
-    evaluate_environment,
-)
-from osu_container.image.image import Image
+from osu_container.image.environment import SCRIPTS_FOLDER
+from osu_container.image.image import FileTree, Image
 from osu_container.image.system import LoaderConfig
 from osu_container.image.traits import find_single_copy_variable
 from osu_container.verdict.rules.fabric import FABRIC_VERSIONS, FIRST_CXI_MPICH, LIBCXI_LABEL
@@ -103,54 +100,49 @@ def build_elf_facts(
     )
 
 
-class DescribedImage:
-    """An image that is known only from descriptions of files; has the methods of Image."""
+class DescribedImage(Image):
+    """An image that is known only from descriptions of files."""
 
     is_partial = True
-    programs: Dict[str, str] = {}
-    is_overlaid = False
 
     def __init__(
         self,
         path: str,
         files: Dict[str, ElfFacts],
         traits: Dict[str, Dict[str, Any]],
-        mpi: Tuple[str, str, str],
-        plugin: Optional[str],
+        plugin: str,
         variables: Dict[str, str],
-        rocm: Optional[str],
-        cuda: Optional[str] = None,
-        shs: Optional[str] = None,
+        gpu: Tuple[Optional[str], Optional[str]],
+        shs: Optional[str],
     ) -> None:
         """
         Describe an image called `path` by facts about its files and by traits of its libraries.
 
         files: {path: facts}.
         traits: {soname: traits}.
-        mpi: (family, soname, path).
-        plugin: path of the RCCL plugin in the image, or None.
+        plugin: path of the RCCL plugin in the image, or ''.
         variables: environment variables of the image.
-        rocm, cuda: releases, or None.
+        gpu: releases of ROCm and CUDA, or None.
         shs: value of the image's label for libcxi, None for an image without libcxi.
         """
-        self.path, self.files, self._traits, self._mpi = path, files, traits, mpi
+        self.path, self.files, self.traits, self.variables = path, files, traits, variables
         self.labels = {LIBCXI_LABEL: shs} if shs else {}
-        self._plugin, self._variables, self._rocm, self._cuda = plugin, variables, rocm, cuda
-        self.libraries = {facts.soname: name for name, facts in files.items() if name != plugin}
-        self._system = LoaderConfig(
-            None, [], find_cached=lambda name, machine: self.libraries.get(name)
-        )
-
-    def exists(self, path: str) -> bool:
-        return path in self.files
+        self.programs, self.is_overlaid = {}, False
+        self._rocm, self._cuda = gpu
+        self._environments, self._matches, self._entrypoint = {}, {}, None
+        libraries: Any = {facts.soname: name for name, facts in files.items() if name != plugin}
+        self.libraries = libraries
+        self._system = LoaderConfig(None, [], find_cached=lambda name, machine: libraries.get(name))
+        self.tree = FileTree(path)
+        for name in [*files, SCRIPTS_FOLDER + '/90-environment.sh']:
+            self.tree.entries[name] = '-', 'r--r--r--', '', 0
+            while name.rfind('/') > 0:
+                name = posixpath.dirname(name)
+                self.tree.entries[name] = 'd', 'r-xr-xr-x', '', 0
 
     def read_loader_config(self, interpreter: Optional[str]) -> LoaderConfig:
         """Return a loader configuration that finds every library of the description."""
         return self._system
-
-    def resolve(self, path: str) -> str:
-        """Return the path unchanged, because a description has no symbolic links."""
-        return path
 
     def read_elf_files(self, paths: Iterable[str]) -> Dict[str, ElfFacts]:
         return {
@@ -159,67 +151,26 @@ class DescribedImage:
             if path in self.files
         }
 
-    def read_traits(self, path: str, parse: Callable[..., Any]) -> Dict[str, Any]:
-        """Return the described traits of a library; the function `parse` is not called."""
-        return self._traits[posixpath.basename(path)]
-
-    def find_files(self, pattern: str) -> List[str]:
-        return sorted(path for path in self.files if re.match('(?:%s)$' % pattern, path))
-
-    def find_folder_files(self, folder: str, pattern: str) -> List[str]:
-        return self.find_files(re.escape(folder) + '/' + pattern)
-
-    def list_mpi_libraries(self) -> List[Tuple[str, str, str]]:
-        return [self._mpi]
-
-    def evaluate_environment(self, bound: Any = ()) -> Any:
-        return evaluate_environment(self, bound)
-
-    def list_folder(self, folder: str) -> List[str]:
-        """Return ['90-environment.sh'] for the folder of environment scripts, else []."""
-        return ['90-environment.sh'] if folder == SCRIPTS_FOLDER else []
-
-    def find_file_type(self, path: str) -> Optional[str]:
-        return (
-            'd'
-            if path == SCRIPTS_FOLDER
-            else '-'
-            if path.startswith(SCRIPTS_FOLDER) or path in self.files
-            else None
-        )
+    def read_traits(self, path: str, read: Callable[..., Any]) -> Dict[str, Any]:
+        """Return the described traits of a library; the function `read` is not called."""
+        return self.traits[posixpath.basename(path)]
 
     def read_text(self, path: str) -> str:
+        """Return the text of the only script of a description, which sets the variables."""
         return ''.join(
             'export %s=%s\n' % (name, shell.quote(value))
-            for name, value in sorted(self._variables.items())
+            for name, value in sorted(self.variables.items())
         )
-
-    def list_library_folders(self) -> List[str]:
-        return []
-
-    def find_rccl_plugin(self) -> Optional[str]:
-        return self._plugin
 
     def has_rccl(self) -> bool:
         """Return whether the image has ROCm, because ROCm contains RCCL."""
         return bool(self._rocm)
-
-    def contains_library(self, folder: str, sonames: Iterable[str]) -> bool:
-        return any(folder + '/' + soname in self.files for soname in sonames)
 
     def find_rocm_release(self) -> Optional[str]:
         return self._rocm
 
     def find_cuda_release(self) -> Optional[str]:
         return self._cuda
-
-    def find_libcuda(self, folders_of_path: Any) -> None:
-        """Return None: no image of this project has libcuda."""
-        return None
-
-    def read_entrypoint(self) -> List[str]:
-        """Return [], because a description has no entrypoint."""
-        return []
 
 
 def derive_mpi_traits(
@@ -250,47 +201,50 @@ def derive_mpi_traits(
     }
 
 
-def _build_image_files(
-    mpi: str,
-    fabric: str,
-    libc: str,
-    libcxi: Optional[str],
+def _build_image(
+    name: str,
+    paths: Sequence[str],
+    mpi_traits: Dict[str, Any],
     machine: str,
-    verneed: Union[Set[str], bool],
-    libfabric: str,
+    verneed: Optional[Set[str]],
+    fabric_traits: Dict[str, Any],
     glibc: str,
-) -> Dict[str, ElfFacts]:
+    plugin: Tuple[str, Set[str]],
+    rocm: Optional[str],
+    libcxi: Optional[str],
+    **options: Any,
+) -> DescribedImage:
     """
-    Return {path: ElfFacts} of the MPI, libfabric, C library and libcxi of an image.
+    Return the DescribedImage of an image with an MPI, a libfabric, a C library and maybe libcxi.
 
-    mpi, fabric, libc, libcxi: paths of these libraries; libcxi is None if the image has no libcxi.
-    verneed: the symbol versions of libfabric that the MPI needs, False if the MPI does not use
-    libfabric.
-    libfabric, glibc: releases.
+    paths: paths of the MPI, libfabric and the C library.
+    verneed: the symbol versions of libfabric that the MPI needs, None if the MPI does not use
+    libfabric. glibc: release. plugin: path of the RCCL plugin, '' for an image without a plugin, and
+    the symbol versions of libfabric that the plugin needs. rocm: release of the HIP runtime. libcxi:
+    path of libcxi. options: further parameters of DescribedImage().
     """
-    files = {
-        mpi: build_elf_facts(
-            mpi,
-            ['libfabric.so.1', 'libc.so.6'] if verneed is not False else ['libc.so.6'],
-            {'libfabric.so.1': verneed} if verneed else {},
-            machine=machine,
-        ),
-        fabric: build_elf_facts(
-            fabric,
-            ['libcxi.so.1'] if libcxi else [],
-            {},
-            list_defined_fabric_versions(libfabric),
-            machine=machine,
-        ),
-        libc: build_elf_facts(libc, [], {}, list_defined_glibc_versions(glibc), machine=machine),
-    }
-    return dict(files, **{libcxi: build_elf_facts(libcxi, machine=machine)}) if libcxi else files
-
-
-def _describe_hip(rocm: Optional[str]) -> Dict[str, ElfFacts]:
-    """Return {path: ElfFacts} of the HIP runtime of a ROCm release, {} for an image without ROCm."""
-    path = '/opt/rocm/lib/' + list_rocm_sonames(rocm)['libamdhip64'] if rocm else ''
-    return {path: build_elf_facts(path)} if path else {}
+    mpi, fabric, libc = paths
+    needed = [] if verneed is None else ['libfabric.so.1']
+    versions = {'libfabric.so.1': verneed} if verneed else {}
+    defined = list_defined_fabric_versions(fabric_traits['release'])
+    facts = [
+        build_elf_facts(mpi, needed + ['libc.so.6'], versions, machine=machine),
+        build_elf_facts(fabric, ['libcxi.so.1'] if libcxi else [], {}, defined, machine),
+        build_elf_facts(libc, [], {}, list_defined_glibc_versions(glibc), machine),
+    ]
+    facts += [build_elf_facts(libcxi, machine=machine)] if libcxi else []
+    if rocm:
+        facts.append(build_elf_facts('/opt/rocm/lib/' + list_rocm_sonames(rocm)['libamdhip64']))
+    if plugin[0]:
+        needed_versions = {'libfabric.so.1': plugin[1]}
+        facts.append(build_elf_facts(plugin[0], ['libfabric.so.1'], needed_versions))
+    return DescribedImage(
+        name,
+        {each.path: each for each in facts},
+        {posixpath.basename(mpi): mpi_traits, 'libfabric.so.1': fabric_traits},
+        plugin[0],
+        **options,
+    )
 
 
 def describe_published_image(
@@ -315,53 +269,36 @@ def describe_published_image(
     # The table notes "not compiled with channel 4" for 3.1.4.
     ch4 = derive_mpi_traits('MPICH', mpich)['device'] == ['ch4:ofi']
     verneed = list_needed_fabric_versions(libfabric)
-    mpi, fabric, libc = (
-        '/usr/lib/libmpi.so.12',
-        '/usr/lib/libfabric.so.1',
-        '/lib/x86_64-linux-gnu/libc.so.6',
-    )
-    files = _build_image_files(
-        mpi,
-        fabric,
-        libc,
-        '/usr/lib/libcxi.so.1' if libcxi else None,
-        X86_64,
-        ch4 and verneed,
-        libfabric,
-        UBUNTU['jammy']['glibc'],
-    )
-    files.update(_describe_hip(rocm))
     # Every image has the plugin, except images with libfabric 2: the table notes "no plugin".
     plugin = (
         '/opt/aws-ofi-rccl/lib/librccl-net.so'
         if parse_release(libfabric) < (2,) and plugin_found
-        else None
+        else ''
     )
-    if plugin:
-        files[plugin] = build_elf_facts(plugin, ['libfabric.so.1'], {'libfabric.so.1': verneed})
     # libfabric has tcp by default. cxi needs libcxi and a release with this provider. No source
     # states whether 1.21 or newer has cxi if it was built without libcxi, but two published results
     # are possible only without cxi.
     with_cxi = libcxi and parse_release(libfabric) >= (1, 21)
-    traits = {
-        'libmpi.so.12': derive_mpi_traits('MPICH', mpich, libfabric if ch4 else None),
-        'libfabric.so.1': {
+    name = '%slibfabric %s, MPICH %s' % ('libcxi, ' if libcxi else '', libfabric, mpich)
+    # Dockerfile.install_aws-ofi-rccl of the published images
+    variables = {'CXI_FORK_SAFE': '1', 'CXI_FORK_SAFE_HP': '1', 'FI_CXI_DISABLE_CQ_HUGETLB': '1'}
+    return _build_image(
+        name,
+        ['/usr/lib/libmpi.so.12', '/usr/lib/libfabric.so.1', '/lib/x86_64-linux-gnu/libc.so.6'],
+        derive_mpi_traits('MPICH', mpich, libfabric if ch4 else None),
+        X86_64,
+        verneed if ch4 else None,
+        {
             'release': libfabric,
             'providers': ['cxi', 'tcp'] if with_cxi else ['tcp'],
             'complete': with_cxi,
         },
-    }
-    name = '%slibfabric %s, MPICH %s' % ('libcxi, ' if libcxi else '', libfabric, mpich)
-    # Dockerfile.install_aws-ofi-rccl of the published images
-    variables = {'CXI_FORK_SAFE': '1', 'CXI_FORK_SAFE_HP': '1', 'FI_CXI_DISABLE_CQ_HUGETLB': '1'}
-    return DescribedImage(
-        name,
-        files,
-        traits,
-        ('MPICH ABI', 'libmpi.so.12', mpi),
-        plugin,
-        variables,
+        UBUNTU['jammy']['glibc'],
+        (plugin, verneed),
         rocm,
+        '/usr/lib/libcxi.so.1' if libcxi else None,
+        variables=variables,
+        gpu=(rocm, None),
         shs=(shs or get_libcxi_version(LUMI_SHS)) if libcxi else None,
     )
 
@@ -374,11 +311,11 @@ _NAME = re.compile(
 #: libfabric in MPICH's source archive, with which the MPICH of family debian is linked
 #: (osu_container/build/recipes/debian.py)
 _FABRIC_OF_MPICH = '1.13.1'
-#: MPI in an image's name -> family in traits, family of the soname, soname
+#: MPI in an image's name -> family in traits, soname
 _MPIS = {
-    'mpich': ('MPICH', 'MPICH ABI', 'libmpi.so.12'),
-    'intel-mpi': ('Intel MPI', 'MPICH ABI', 'libmpi.so.12'),
-    'openmpi': ('Open MPI', 'Open MPI', 'libmpi.so.40'),
+    'mpich': ('MPICH', 'libmpi.so.12'),
+    'intel-mpi': ('Intel MPI', 'libmpi.so.12'),
+    'openmpi': ('Open MPI', 'libmpi.so.40'),
 }
 #: Base of an image's recipe, as in its catalogue entry -> release of glibc
 _GLIBC = dict(
@@ -428,64 +365,40 @@ def describe_catalogue_image(name: str, machine: str = 'x86_64') -> Optional['De
         if is_mpich
         else None
     )
-    traits_family, soname_family, soname = _MPIS[mpi_name]
+    traits_family, soname = _MPIS[mpi_name]
     mpi_traits = derive_mpi_traits(traits_family, mpi_release, built_with)
     if family == 'workstation' and parse_release(mpi_release) >= (
         4,
         3,
     ):  # the wheels have both: see the rule "netmod"
         mpi_traits['device'] = ['ch4:ucx', 'ch4:ofi']
-    hip = _describe_hip(rocm)
-    if family == 'debian' and rocm:
-        rocm = GPU_OF_DEBIAN['rocm']['packages'][
-            'libhsa-runtime64-1'
-        ]  # as Image.find_rocm_release() reads it
-    ch4 = mpi_traits['device'] != ['ch3:nemesis']
-    mpi, fabric, libc = (
-        '/opt/%s/lib/%s' % (mpi_name, soname),
-        '/opt/libfabric/lib/libfabric.so.1',
-        '/lib/libc.so.6',
-    )
-    verneed = list_needed_fabric_versions(built_with or libfabric)
+    seen_rocm = rocm
+    if family == 'debian' and rocm:  # as Image.find_rocm_release() reads the release
+        seen_rocm = GPU_OF_DEBIAN['rocm']['packages']['libhsa-runtime64-1']
     # Intel MPI opens libfabric at run time, without a link to its versions.
-    files = _build_image_files(
-        mpi,
-        fabric,
-        libc,
-        '/opt/libcxi/lib/libcxi.so.1' if libcxi else None,
+    verneed = list_needed_fabric_versions(built_with or libfabric)
+    mpi_verneed = set() if mpi_name == 'intel-mpi' else verneed
+    has_plugin = rocm and family == 'lumi' and not (rocm == '6.0.3' and libfabric[0] == '2')
+    return _build_image(
+        title,
+        [
+            '/opt/%s/lib/%s' % (mpi_name, soname),
+            '/opt/libfabric/lib/libfabric.so.1',
+            '/lib/libc.so.6',
+        ],
+        mpi_traits,
         elf,
-        ch4 and (set() if mpi_name == 'intel-mpi' else verneed),
-        libfabric,
-        _GLIBC[list(IMAGES[name]['base'].values())[0]],
-    )
-    files.update(hip)
-    plugin = (
-        '/opt/rccl-plugin/lib/librccl-net.so'
-        if rocm and family == 'lumi' and not (rocm == '6.0.3' and libfabric[0] == '2')
-        else None
-    )
-    if plugin:
-        files[plugin] = build_elf_facts(plugin, ['libfabric.so.1'], {'libfabric.so.1': verneed})
-    traits = {
-        soname: mpi_traits,
-        'libfabric.so.1': {
+        mpi_verneed if mpi_traits['device'] != ['ch3:nemesis'] else None,
+        {
             'release': libfabric,
             'providers': ['cxi', 'tcp'] if libcxi else ['tcp'],
             'complete': True,
         },
-    }
-    return DescribedImage(
-        title,
-        files,
-        traits,
-        (soname_family, soname, mpi),
-        plugin,
-        {},
+        _GLIBC[list(IMAGES[name]['base'].values())[0]],
+        ('/opt/rccl-plugin/lib/librccl-net.so' if has_plugin else '', verneed),
         rocm,
-        cuda,
-        get_libcxi_version(ALPS_SHS if family == 'alps' else LUMI_SHS) if libcxi else None,
+        '/opt/libcxi/lib/libcxi.so.1' if libcxi else None,
+        variables={},
+        gpu=(seen_rocm, cuda),
+        shs=get_libcxi_version(ALPS_SHS if family == 'alps' else LUMI_SHS) if libcxi else None,
     )
-
-
-#: An image whose files can be read, or an image with a description
-AnyImage = Union[Image, DescribedImage]

@@ -73,17 +73,6 @@ def read_published_table() -> List[Dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
-def list_cause_rules(approach: str, note: str) -> List[str]:
-    """
-    Return the names of the rules that detect the published cause of a result.
-
-    The list is empty if the published `note` gives no cause.
-    """
-    return next(
-        (rules for name, text, rules in CAUSES if name in (None, approach) and text in note), []
-    )
-
-
 def classify_published_run(mark: str, note: str) -> str:
     """Return the level of a published run ('works slowly', ...) from its mark and its note."""
     level = MARKS[mark]
@@ -111,7 +100,9 @@ def grade_prediction(
         return 'unknown' if mark in MARKS else 'not measured', reason
     if level == 'no use':  # The published table has no mark for an approach without effect.
         level = 'works slowly'
-    causes = list_cause_rules(approach, note)
+    causes: List[str] = next(
+        (rules for name, text, rules in CAUSES if name in (None, approach) and text in note), []
+    )
     matching = [finding.reason for finding in reasons if finding.rule in causes]
     if level != classify_published_run(mark, note):
         return 'wrong', reason

@@ -10,8 +10,7 @@ hosts.
 import json
 import os
 import re
-from collections import OrderedDict
-from typing import Any, Dict, Optional
+from typing import Any, Dict
 
 from osu_container.check.described import derive_mpi_traits, list_defined_fabric_versions
 from osu_container.data.records import HOST_FORMAT
@@ -144,39 +143,28 @@ _UNPUBLISHED_FACTS = (
 
 
 def _build_statement(evidence: str, source: str, date: str, **facts: Any) -> Dict[str, Any]:
-    return OrderedDict(
-        [('evidence', evidence), ('source', source), ('date', date)] + sorted(facts.items())
-    )
+    return dict(facts, evidence=evidence, source=source, date=date)
 
 
-def describe_cray_host(
-    site: Dict[str, Any],
-    libfabric: Optional[str] = None,
-    cray_mpich: Optional[str] = None,
-    glibc: Optional[Dict[str, Any]] = None,
-) -> Dict[str, Any]:
+def describe_cray_host(site: Dict[str, Any]) -> Dict[str, Any]:
     """
     Return the description of the host of an HPE Cray system.
 
-    libfabric: release of ofiwg's libfabric on which Cray's libfabric is based. Cray's libfabric
-    always has the provider cxi.
-    cray_mpich: release of Cray MPICH.
-    glibc: the fact `glibc` of another site.
-
-    The default releases and the default glibc come from the site data. The newest symbol version of
-    Cray's libfabric 1.15.2.0 is FABRIC_1.6, as the published message "version `FABRIC_1.7' not found"
-    shows.
+    Cray's libfabric is based on the release of ofiwg's libfabric in the site data, and always has the
+    provider cxi. The newest symbol version of Cray's libfabric 1.15.2.0 is FABRIC_1.6, as the
+    published message "version `FABRIC_1.7' not found" shows.
     """
-    named = OrderedDict((name, fact) for name, fact in sorted(site['libraries'].items()) if fact)
-    libfabric = libfabric or named.get('libfabric', {}).get('release', '')
-    cray_mpich = cray_mpich or named.get('libmpi', {}).get('release', '')
+    named = {name: fact for name, fact in sorted(site['libraries'].items()) if fact}
+    libfabric, cray_mpich = (
+        named.get(name, {}).get('release', '') for name in ('libfabric', 'libmpi')
+    )
     sonames = {fact['value'].rpartition('/')[2]: name for name, fact in named.items()}
     changing = dict(
         list_rocm_sonames(named.get('libhsa-runtime64', {}).get('release', '6.3')),
         **{name: soname for soname, name in sonames.items()},
     )
-    libraries: Dict[str, Any] = OrderedDict()
-    others: Dict[str, Any] = OrderedDict()
+    libraries: Dict[str, Any] = {}
+    others: Dict[str, Any] = {}
     for name, fact in named.items():
         if name == 'libfabric':
             row = site['libfabric_needs']
@@ -255,31 +243,22 @@ def describe_cray_host(
                 ),
             )
         )
-    rocm = (
-        os.path.dirname(named['libhsa-runtime64']['value']) if 'libhsa-runtime64' in named else ''
-    )
-    usual = [folder for folder in site['library_folders']['value'] if folder == '/usr/lib64'][0]
+    rocm = os.path.dirname(named.get('libhsa-runtime64', {}).get('value', ''))
     for soname, (source, date, evidence) in others.items():
-        folder = (
-            rocm
-            if soname.startswith(_ROCM_LIBRARIES)
-            else '/opt/amdgpu/lib64'
-            if soname in _AMDGPU_LIBRARIES
-            else usual
-        )
+        folder = '/opt/amdgpu/lib64' if soname in _AMDGPU_LIBRARIES else '/usr/lib64'
+        folder = rocm if soname.startswith(_ROCM_LIBRARIES) else folder
         libraries['%s/%s' % (folder, soname)] = [
             _build_statement(
                 evidence, source, date, soname=soname, needed=['libc.so.6'], rpath=[], runpath=[]
             ),
             _build_unpublished_statement(site),
         ]
-    glibc = glibc or site['glibc']
     return {
         'format': HOST_FORMAT,
         'site': site['name'],
         'node': None,
         'machine': get_architecture(site),
-        'glibc': OrderedDict((key, glibc[key]) for key in ('value', 'source', 'date', 'evidence')),
+        'glibc': {key: site['glibc'][key] for key in ('value', 'source', 'date', 'evidence')},
         'libraries': libraries,
     }
 

@@ -70,16 +70,6 @@ class _Reading(NamedTuple):
     is_settled: bool
 
 
-class Observation(NamedTuple):
-    """What /proc has shown of a command."""
-
-    #: {pid in the container: readings of the programs that the process has executed in turn}
-    readings: Dict[int, List[_Reading]]
-    exit_code: Optional[int]  #: None if the command was killed
-    waiting: List[str]  #: programs without MPI that were running when the command was killed
-    output: List[str]  #: last lines
-
-
 def make_starter(command: List[str], program: Optional[str], limit: float = LIMIT) -> Starter:
     """
     Return the function that starts `command` for evaluate_approach().
@@ -150,11 +140,8 @@ def build_start_data(result: Optional[Start]) -> Optional[Dict[str, Any]]:
     if result is None:
         return None
     return {
-        'command': result.command,
+        **result._asdict(),
         'seconds': round(result.seconds, 2),
-        'exit_code': result.exit_code,
-        'still_running': result.waiting,
-        'output': result.output,
         'processes': [
             {
                 'program': process.program,
@@ -186,7 +173,7 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
         uses_fabric = find_loaded_file(trial.process, 'libfabric.so.1') or 'libfabric.so.1' in (
             trial.mpi.get('opens') or ()
         )
-        seen = _observe_command(
+        readings, exit_code, waiting, output = _observe_command(
             [link] + command,
             _build_environment(settings, folder),
             folder,
@@ -197,10 +184,10 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
         logged = _read_loader_logs(folder, trial)
     return Start(
         command,
-        list_processes(seen.readings, logged),
-        seen.exit_code,
-        seen.waiting,
-        seen.output,
+        list_processes(readings, logged),
+        exit_code,
+        waiting,
+        output,
         time.monotonic() - begin,
     )
 
@@ -269,11 +256,13 @@ def _observe_command(
     limit: float,
     image: str,
     delay: float,
-) -> Observation:
+) -> Tuple[Dict[int, List[_Reading]], Optional[int], List[str], List[str]]:
     """
-    Run a command in `folder`/current until it has loaded MPI; return what was observed.
+    Run a command in `folder`/current until it has loaded MPI.
 
-    image: path of the image. delay: longest time in seconds from libmpi to libfabric.
+    The result is (readings, exit code, waiting, output). readings: {pid in the container: readings of
+    the programs that the process has executed in turn}. The other parts are fields of Start. image:
+    path of the image. delay: longest time in seconds from libmpi to libfabric.
     """
     others, begin = set(_list_children(set())), time.monotonic()
     readings: Dict[int, List[_Reading]] = {}
@@ -335,7 +324,7 @@ def _observe_command(
             _kill_descendants(child, others)
         output.seek(0)
         lines = output.read().decode('utf-8', 'replace').splitlines()[-OUTPUT_LINES:]
-    return Observation(
+    return (
         readings,
         128 - code if code is not None and code < 0 else code,  # as a shell reports a signal
         waiting if code is None else [],
@@ -361,7 +350,10 @@ def _read_process(
     folder: the folder with the logs of the loader. mounts: mounts of the container. image: path of
     the image.
     """
-    inner_pid, paths, now = _read_inner_pid(pid), loaded.list_mapped_files(pid), time.monotonic()
+    # The pid of the process in its own pid namespace: proc(5), NSpid
+    inner = re.search(rb'(?m)^NSpid:.*\s(\d+)$', loaded.read_proc_file('/proc/%d/status' % pid))
+    inner_pid, paths = int(inner.group(1)) if inner else pid, loaded.list_mapped_files(pid)
+    now = time.monotonic()
     seen = readings.setdefault(inner_pid, [])
     before = seen.pop() if seen and seen[-1].process.program == program else None
     if before is None or paths != before.paths:
@@ -386,12 +378,6 @@ def _read_process(
     )
     seen.append(before._replace(is_settled=is_settled))
     return is_settled
-
-
-def _read_inner_pid(pid: int) -> int:
-    """Return the pid that a process has in its own pid namespace (proc(5), NSpid)."""
-    match = re.search(rb'^NSpid:.*\s(\d+)$', loaded.read_proc_file('/proc/%d/status' % pid), re.M)
-    return int(match.group(1)) if match else pid
 
 
 def _predict_files(paths: List[str], trial: Trial) -> List[MappedFile]:

@@ -2,7 +2,8 @@
 Read facts about programs and libraries from their ELF files.
 
 This module neither loads nor executes the files. Like ld.so, the module uses the program headers of
-a file. The module supports 32-bit and 64-bit files, both byte orders and any processor. The module
+a file. The module supports 64-bit files, both byte orders and any processor; of a 32-bit file, the
+module reads the processor only. The module
 compares each size in a file with the size of the file, so that a damaged file costs neither time
 nor memory.
 
@@ -14,10 +15,8 @@ image/libraries.py reads constants and machine code. ElfSections uses the sectio
 ld.so ignores and which may be missing in a file.
 """
 
-import errno
 import os
 import struct
-from collections import OrderedDict
 from typing import (
     BinaryIO,
     Dict,
@@ -26,7 +25,6 @@ from typing import (
     List,
     NamedTuple,
     Optional,
-    Sequence,
     Set,
     Tuple,
     Union,
@@ -73,9 +71,6 @@ class ElfFacts(NamedTuple):
     #: whether ld.so skips the default folders when it searches the libraries in `needed`
     #: (ld -z nodefaultlib)
     nodeflib: bool = False
-    #: auditing libraries, which may change the libraries that a program loads (DT_AUDIT,
-    #: DT_DEPAUDIT, see rtld-audit(7))
-    audit: Sequence[str] = ()
     #: level of x86-64 that the processor must have, 0 if the file requires no level
     isa_level: int = 0
 
@@ -86,21 +81,16 @@ class ElfFacts(NamedTuple):
 MACHINES = {
     3: ('Intel 80386', 32, '<', 7, 5),
     62: ('Advanced Micro Devices X86-64', 64, '<', 7, 5),
-    40: ('ARM', 32, '<', 22, 20),
     183: ('AArch64', 64, '<', 1026, 1024),
     21: ('PowerPC64', 64, '<', 21, 19),
-    22: ('IBM S/390', 64, '>', 11, 9),
     243: ('RISC-V', 64, '<', 5, 4),
-    258: ('LoongArch', 64, '<', 5, 4),
 }
 #: Name of a processor in the output of `uname -m` -> ElfFacts.machine
 MACHINE_NAMES = {
     'x86_64': MACHINES[62][0],
     'aarch64': MACHINES[183][0],
     'ppc64le': MACHINES[21][0],
-    's390x': MACHINES[22][0],
     'riscv64': MACHINES[243][0],
-    'loongarch64': MACHINES[258][0],
 }
 
 #: Constants of <elf.h>: types of segments, tags of the dynamic section, flags, bindings of symbols
@@ -134,7 +124,6 @@ DT_FLAGS, DT_GNU_HASH, DT_VERSYM, DT_RELACOUNT, DT_FLAGS_1 = (
     0x6FFFFFFB,
 )
 DT_VERDEF, DT_VERDEFNUM, DT_VERNEED, DT_VERNEEDNUM = 0x6FFFFFFC, 0x6FFFFFFD, 0x6FFFFFFE, 0x6FFFFFFF
-DT_DEPAUDIT, DT_AUDIT = 0x6FFFFEFB, 0x6FFFFEFC
 DF_BIND_NOW, DF_1_NOW, DF_1_NODEFLIB, VER_FLG_WEAK = 8, 1, 0x800, 2
 STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE = 1, 2, 10
 
@@ -178,22 +167,24 @@ class _ElfReader:
         ):
             raise _DamagedElfError('the file is damaged: the ELF header is not valid for Linux')
         self.bits, self.order = 32 * ident[4], '<>'[ident[5] - 1]
-        self.word = 'I' if self.bits == 32 else 'Q'
-        kind, self.number, version, _, table, _, _, _, size, count, _, _, _ = self.unpack(
-            'HHI' + self.word * 3 + 'IHHHHHH', 16
-        )
+        kind, self.number, version = self.unpack('HHI', 16)
         if kind not in (2, 3) or version != 1:
             raise _DamagedElfError('the file is neither a program nor a shared library')
-        form = 'IIIIIIII' if self.bits == 32 else 'IIQQQQQQ'
+        # No 64-bit program loads a 32-bit library, so that only the processor of the file matters.
+        _, table, _, _, _, size, count = (
+            self.unpack('QQQIHHH', 24) if self.bits == 64 else [0, 0, 0, 0, 0, 0, 0]
+        )
+        form = 'IIQQQQQQ'
         if count and size != struct.calcsize('<' + form):
             raise _DamagedElfError(
                 f'the file is damaged: a program header has the invalid size {size}'
             )
-        places = [0, 1, 2, 4] if self.bits == 32 else [0, 2, 3, 5]
         #: (type, offset in the file, address, size in the file) of each segment
         self.segments = [
-            tuple(entry[place] for place in places)
-            for entry in self.iterate_entries(form, self.read_bytes(table, size * count))
+            (segment_type, offset, address, length)
+            for segment_type, _, offset, address, _, length, _, _ in self.iterate_entries(
+                form, self.read_bytes(table, size * count)
+            )
         ]
         for segment_type, offset, _, length in self.segments:
             if segment_type in (PT_LOAD, PT_DYNAMIC, PT_INTERP) and offset + length > self.size:
@@ -251,7 +242,7 @@ class _ElfReader:
 
     def _read_dynamic(self) -> Dict[int, List[int]]:
         values: Dict[int, List[int]] = {}
-        for tag, value in self.iterate_entries(self.word * 2, self.read_segment(PT_DYNAMIC)):
+        for tag, value in self.iterate_entries('QQ', self.read_segment(PT_DYNAMIC)):
             if tag == 0:
                 break
             values.setdefault(tag, []).append(value)
@@ -362,7 +353,7 @@ class _ElfReader:
         verneed and verdef are fields of ElfFacts. names: {number of a version: name of the
         version}.
         """
-        needed: Dict[str, Set[str]] = OrderedDict()
+        needed: Dict[str, Set[str]] = {}
         defined: Set[str] = set()
         names: Dict[int, str] = {}
         for offset, (_, _, number, _, _, auxiliary, _) in self.iterate_versions(
@@ -439,15 +430,12 @@ class _ElfReader:
 
         In the dict, an undefined symbol is a str, and an exported symbol is (name with version,
         name). The dict does not contain weak undefined symbols. The dict contains exported symbols
-        because a program copies the data of some exported symbols, see read_relocations(). For a 32-bit
-        file the result is empty. names:
+        because a program copies the data of some exported symbols, see read_relocations(). names:
         {number of a version: name of the version}.
         """
         exported: Set[str] = set()
         needed: Dict[int, Union[str, Tuple[str, str]]] = {}
-        # No 64-bit program loads a 32-bit library, so that the symbols of 32-bit files do not matter.
-        has_symbols = DT_SYMTAB in self.dynamic and self.bits == 64
-        count = self.count_symbols() if has_symbols else 0
+        count = self.count_symbols() if DT_SYMTAB in self.dynamic else 0
         if not count:
             return exported, needed
         form = 'IBBHQQ'
@@ -559,7 +547,6 @@ class _ElfReader:
             undefined=undefined,
             defined=exported,
             nodeflib=bool(self.get_tag(DT_FLAGS_1) & DF_1_NODEFLIB),
-            audit=self.read_tag_strings(DT_AUDIT) + self.read_tag_strings(DT_DEPAUDIT),
             isa_level=self.read_isa_level(),
         )
 
@@ -576,10 +563,6 @@ def read_elf(path: str) -> ElfFacts:
     except _DamagedElfError as err:
         raise ElfError(f"{path}: {err}")
     except OSError as err:
-        if err.errno == errno.EISDIR:
-            raise ElfError(f"{path} is a folder, not a library")
-        if err.errno in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
-            raise ElfError(f"{path} does not exist")
         raise ElfError(f"{path} cannot be read: {err.strerror}")
 
 

@@ -34,7 +34,6 @@ from typing import (
     Optional,
     Pattern,
     Sequence,
-    Set,
     Tuple,
 )
 
@@ -59,6 +58,11 @@ from osu_container.image.system import INTERPRETERS, LoaderConfig, read_loader_c
 _DISTRIBUTION_LIBRARIES = r'/usr/lib(?:64|/[a-z0-9_]+-linux-gnu)/'
 #: File in which dpkg records the installed packages
 _DPKG_STATUS = '/var/lib/dpkg/status'
+#: Pattern for the file of ROCr in Debian's package, and for the upstream version of this package
+_ROCR = r'libhsa-runtime64\.so\.1\.[\d.]+'
+_ROCR_VERSION = re.compile(
+    r'(?m)^Package: libhsa-runtime64-1$(?:\n.+)*?\nVersion: (?:\d+:)?(\d+(?:\.\d+)+)'
+)
 #: Pattern for the metadata of the wheel with CUDA's runtime. The names of the libraries in this
 #: wheel do not contain the release
 _CUDA_WHEEL = r'.*/nvidia_cuda_runtime(_cu\d+)?-[\d.]+\.dist-info/METADATA'
@@ -109,7 +113,6 @@ class FileTree:
         """
         self.path = path
         self.entries: Dict[str, Tuple[str, str, str, int]] = {}
-        self._names: Optional[Set[str]] = None
         self._text: Optional[bytearray] = None
         self._children: Optional[Dict[str, List[str]]] = None
         self._resolved: Dict[str, Optional[str]] = {}
@@ -180,14 +183,6 @@ class FileTree:
                 real = ''
         return real or '/'
 
-    def list_folder_names(self) -> Set[str]:
-        """Return the file names of all folders and links in the image, without parent folders."""
-        if self._names is None:
-            self._names = {
-                posixpath.basename(path) for path, entry in self.entries.items() if entry[0] in 'dl'
-            }
-        return self._names
-
     def read_file_mode(self, path: str) -> str:
         """
         Return the mode of the plain file `path` as the 9 characters that `ls -l` prints.
@@ -235,20 +230,11 @@ class FileTree:
         located = {}
         for program in programs:
             name = posixpath.basename(program)
-            if '/' in program:
-                candidates = (
-                    [program] if program.startswith('/') and self.is_executable(program) else []
-                )
-            else:
-                candidates = [
-                    folder + '/' + name
-                    for folder in folders
-                    if self.is_executable(folder + '/' + name)
-                ][:1] or sorted(
-                    path
-                    for path in self.entries
-                    if posixpath.basename(path) == name and self.is_executable(path)
-                )
+            paths = [program] if program != name else [f'{folder}/{name}' for folder in folders]
+            candidates = list(filter(self.is_executable, paths))[:1]
+            if not candidates and program == name:
+                everywhere = self.find_paths('.*/' + re.escape(name))
+                candidates = list(filter(self.is_executable, everywhere))
             if not candidates:
                 raise ImageError(
                     f"{self.path} contains no program {program}. Name a program in a "
@@ -363,11 +349,10 @@ class Squashfs(FileTree):
             + b'(.*)',
             re.S,
         )
-        match, entries, listed, added = pattern.match, self.entries, 0, 0
-        modes: Dict[bytes, str] = {}  # one object per mode, for most files have the same mode
+        listed = added = 0
         last: Optional[Tuple[bytes, ...]] = None
         for line in itertools.chain(self._run_unsquashfs(['-lln', '-d', top]), [b'']):
-            fields = match(line)
+            fields = pattern.match(line)
             listed += len(line)
             if listed > SIZE_LIMITS['list'] or added > MAX_FILES:
                 raise ImageError(
@@ -377,17 +362,7 @@ class Squashfs(FileTree):
             if line and not fields:
                 last = last and last[:3] + (last[3] + line,)
                 continue
-            if last:
-                kind, mode, size, name = last
-                # Most files take this branch, which is faster than _add_entry().
-                if kind != b'l' and b'/..' not in name and 1 < len(name) <= _MAX_PATH_LENGTH:
-                    path = name[:-1].decode(_ENCODING, 'surrogateescape')
-                    if mode not in modes:
-                        modes[mode] = mode.decode()
-                    entries[path] = _LETTERS[kind], modes[mode], '', int(size)
-                    added += 1
-                else:
-                    added += self._add_entry(kind, mode, size, name)
+            added += self._add_entry(*last) if last else 0
             last = fields.groups() if fields else None
         if not self.entries:
             raise ImageError(
@@ -428,7 +403,8 @@ class Squashfs(FileTree):
                 "the image again, or build it again"
             )
         path = name.decode(_ENCODING, 'surrogateescape')
-        self.entries[path] = _LETTERS[kind], mode.decode(), target, int(size)
+        # sys.intern(): one object per mode, because most files have the same mode
+        self.entries[path] = _LETTERS[kind], sys.intern(mode.decode()), target, int(size)
         return 1
 
     def _run_unsquashfs(self, options: List[str], files: Sequence[str] = ()) -> Iterator[bytes]:
@@ -478,9 +454,7 @@ class Squashfs(FileTree):
                 remedy = (
                     "Copy or build the image again, or install a newer release of squashfs-tools"
                 )
-                if proc.returncode == -signal.SIGXCPU:
-                    text = f"unsquashfs took more than {_CPU_SECONDS} s of CPU time"
-                elif re.search('create thread|memory', text):
+                if re.search('create thread|memory', text):
                     remedy = "Raise the memory limit of this shell (to show the limits: ulimit -a)"
                 elif proc.returncode == -signal.SIGXFSZ:
                     text = "unsquashfs reached the file size limit of this shell"
@@ -581,11 +555,6 @@ class UnpackedImage(FileTree):
         while folders:
             below = folders.pop()
             folders += self._add_folder(below)
-        if os.path.exists(os.path.join(path, 'oci-layout')):
-            raise ImageError(
-                f"{path} is an OCI layout, not an unpacked image. Build a SIF from the OCI layout: "
-                f"apptainer build NAME.sif oci:{quote(path)}"
-            )
         if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
             raise ImageError(
                 f"{path} is not an unpacked image: the folder contains neither usr, lib nor bin. "
@@ -665,12 +634,6 @@ class DefaultLibraries:
 
     def __contains__(self, name: Any) -> bool:
         return self.get(name) is not None
-
-    def __getitem__(self, name: str) -> str:
-        path = self.get(name)
-        if path is None:
-            raise KeyError(name)
-        return path
 
     def _find_library(self, name: str) -> Optional[str]:
         system = self.image.read_loader_config(None)
@@ -794,7 +757,6 @@ class Image:
                 self._find_machine(loader),
                 self.exists,
                 self.read_file,
-                self.tree.list_folder_names,
             )
         return self._loader_configs[interpreter]
 
@@ -960,30 +922,24 @@ class Image:
         oci = re.search(r'^OCI_ENTRYPOINT=(.*)$', runscript, re.M)
         if NO_RUNSCRIPT in runscript or oci and not oci.group(1).strip('\'"'):
             return []
-        queue: List[Tuple[str, Optional[str]]]
-        scripts: List[Tuple[str, Optional[str]]]
         # In the runscript of an OCI image, only the line OCI_ENTRYPOINT comes from the image.
-        queue, scripts = [(RUNSCRIPT, oci.group(1) if oci else runscript)], []
-        known_paths: Set[str] = set()
-        while queue and len(scripts) < ENTRYPOINT_SCRIPT_LIMIT:
-            path, text = queue.pop(0)
-            scripts.append((path, text))
-            for name in re.findall(r'[\w.+/-]+', (text or '')[:SCRIPT_LIMIT]):
+        scripts: Dict[str, Optional[str]] = {RUNSCRIPT: oci.group(1) if oci else runscript}
+        queue = [RUNSCRIPT]
+        while queue:
+            path = queue.pop(0)
+            for name in re.findall(r'[\w.+/-]+', (scripts[path] or '')[:SCRIPT_LIMIT]):
                 name = name.rstrip('./')
                 # The name is an absolute path, or a file in the folder of the script, such as
                 # $(dirname "$0")/other.
                 sibling = posixpath.dirname(path) + '/' + posixpath.basename(name)
                 candidate = name if name.startswith('/') and self.exists(name) else sibling
-                if candidate in known_paths or not self.exists(candidate):
-                    continue
-                known_paths.add(candidate)
-                if not re.match(r'/\.singularity\.d/|(/usr)?/s?bin/|.*\.so(\.|$)', candidate):
-                    data = self.read_file(candidate)
-                    is_binary = data[:4] == b'\x7fELF' or b'\0' in data
-                    queue.append(
-                        (candidate, None if is_binary else data.decode('utf-8', 'replace'))
-                    )
-        return scripts
+                is_new = candidate not in scripts and len(scripts) < ENTRYPOINT_SCRIPT_LIMIT
+                is_own = not re.match(r'/\.singularity\.d/|(/usr)?/s?bin/|.*\.so(\.|$)', candidate)
+                if is_new and is_own and self.exists(candidate):
+                    text = self.read_text(candidate) or ''
+                    scripts[candidate] = None if '\0' in text else text
+                    queue.append(candidate)
+        return list(scripts.items())
 
     def find_rocm_release(self) -> Optional[str]:
         """
@@ -996,31 +952,11 @@ class Image:
             match = re.match(r'\s*(\d+\.\d+\.\d+)', self.read_file(path).decode('utf-8', 'replace'))
             if match:
                 return match.group(1)
-        matches = [re.match(r'rocm-(\d+\.\d+\.\d+)$', name) for name in self.list_folder('/opt')]
-        releases = sorted(match.group(1) for match in matches if match)
-        return (
-            releases[-1]
-            if releases
-            else self._find_package_version(
-                _DISTRIBUTION_LIBRARIES + r'libhsa-runtime64\.so\.1\.[\d.]+', 'libhsa-runtime64-1'
-            )
-        )
-
-    def _find_package_version(self, pattern: str, package: str) -> Optional[str]:
-        """
-        Return the upstream version of a Debian package, None if the package is not installed.
-
-        pattern: regular expression that matches the path of a file of the package. If no path in
-        the image matches `pattern`, the function does not read dpkg's list of packages, because the
-        list is large.
-        """
-        if not self.find_files(pattern) or not self.find_files(_DPKG_STATUS):
-            return None
-        match = re.search(
-            r'(?m)^Package: %s$(?:\n.+)*?\nVersion: (?:\d+:)?(\d+(?:\.\d+)+)' % re.escape(package),
-            self.read_file(_DPKG_STATUS).decode('utf-8', 'replace'),
-        )
-        return match.group(1) if match else None
+        releases = re.findall(r'(?m)^rocm-(\d+\.\d+\.\d+)$', '\n'.join(self.list_folder('/opt')))
+        # The list of dpkg is large, so the function reads the list only if the image has ROCr.
+        if not releases and self.find_files(_DISTRIBUTION_LIBRARIES + _ROCR):
+            releases = _ROCR_VERSION.findall(self.read_text(_DPKG_STATUS) or '')
+        return max(releases, default=None)
 
     def find_cuda_release(self) -> Optional[str]:
         """
@@ -1029,20 +965,18 @@ class Image:
         NVIDIA's images set CUDA_VERSION. In Debian's packages, the file name of CUDA's runtime
         contains the release. PyTorch installs CUDA's runtime as the wheel nvidia-cuda-runtime.
         """
-        matches = [re.match(r'cuda-(\d+)\.(\d+)$', name) for name in self.list_folder('/usr/local')]
-        matches += [
-            re.search(r'(?:\.so\.|-)(\d+)\.(\d+)', path)
-            for path in self.find_files(_DISTRIBUTION_LIBRARIES + r'libcudart\.so\.\d+\.\d+\.\d+')
-            + self.find_files(_CUDA_WHEEL)
-        ]
-        releases = sorted((int(match.group(1)), int(match.group(2))) for match in matches if match)
-        declared = get_exported_value(self.evaluate_environment(), 'CUDA_VERSION')
-        if declared and (
-            not releases
-            or releases[-1] <= tuple(int(part) for part in re.findall(r'\d+', declared)[:2])
-        ):
-            return declared
-        return '%d.%d' % releases[-1] if releases else None
+        paths = self.list_folder('/usr/local') + self.find_files(_CUDA_WHEEL)
+        paths += self.find_files(_DISTRIBUTION_LIBRARIES + r'libcudart\.so\.\d+\.\d+\.\d+')
+        declared = get_exported_value(self.evaluate_environment(), 'CUDA_VERSION') or ''
+        found = re.findall(
+            r'(?m)(?:^cuda-|libcudart\.so\.|/nvidia_cuda_runtime\w*-)(\d+\.\d+)', '\n'.join(paths)
+        )
+        # Of equal releases, the variable has more parts.
+        return max(
+            found + re.findall(r'^\d[\d.]*', declared),
+            key=lambda release: list(map(int, re.findall(r'\d+', str(release)))),
+            default=None,
+        )
 
     def find_libcuda(self, library_path: Iterable[str]) -> Optional[Tuple[str, str]]:
         """

@@ -122,52 +122,36 @@ def _list_requesters(library: Optional[LoadedFile]) -> List[LoadedFile]:
     return chain
 
 
-def list_search_folders(
-    requester: Optional[LoadedFile],
-    container: ContainerFiles,
-    library_path: Sequence[str],
-    program: Optional[LoadedFile] = None,
-) -> List[Tuple[str, str]]:
-    """
-    Return [(folder, reason)] for the search of a library that `requester` needs.
-
-    reason: the rule by which the loader searches the folder: 'DT_RPATH', 'LD_LIBRARY_PATH' or
-    'DT_RUNPATH'. The result does not contain the default folders. library_path: folders of
-    LD_LIBRARY_PATH in the container.
-    """
-    system = _get_loader_config(container, program)
-    if system.musl:
-        return [(folder, 'LD_LIBRARY_PATH') for folder in library_path] + [
-            (folder, 'DT_RUNPATH' if library.facts.runpath else 'DT_RPATH')
-            for library in _list_requesters(requester)
-            for folder in _list_musl_folders(library, system)
-        ]
-    folders: List[Tuple[str, str]] = []
-    if requester is not None and not requester.facts.runpath:
-        chain = _list_requesters(requester)
-        if program is not None and program not in chain:
-            chain.append(program)
-        for library in chain:
-            # The loader ignores the DT_RPATH of a file that also has DT_RUNPATH.
-            if not library.facts.runpath:
-                folders += [
-                    (_expand_folder(folder, library.path, system), 'DT_RPATH')
-                    for folder in library.facts.rpath
-                ]
-    folders += [
-        (_expand_folder(folder, program.path, system) if program else folder, 'LD_LIBRARY_PATH')
-        for folder in library_path
-    ]
-    if requester is not None:
-        folders += [
-            (_expand_folder(folder, requester.path, system), 'DT_RUNPATH')
-            for folder in requester.facts.runpath
-        ]
-    return folders
-
-
 def _get_loader_config(container: ContainerFiles, program: Optional[LoadedFile]) -> LoaderConfig:
     return container.read_loader_config(program.facts.interpreter if program else None)
+
+
+def _list_search_folders(
+    requester: Optional[LoadedFile],
+    system: LoaderConfig,
+    library_path: Sequence[str],
+    program: Optional[LoadedFile],
+) -> List[str]:
+    """Return the folders in which the loader searches a library before the default folders."""
+    chain = _list_requesters(requester)
+    if system.musl:
+        return [
+            *library_path,
+            *(folder for library in chain for folder in _list_musl_folders(library, system)),
+        ]
+    # (file with the folders, folders)
+    places: List[Tuple[Optional[LoadedFile], Sequence[str]]] = []
+    if requester is not None and not requester.facts.runpath:
+        chain += [program] if program is not None and program not in chain else []
+        # The loader ignores the DT_RPATH of a file that also has DT_RUNPATH.
+        places += [(each, each.facts.rpath) for each in chain if not each.facts.runpath]
+    places.append((program, library_path))
+    places += [(requester, requester.facts.runpath)] if requester is not None else []
+    return [
+        _expand_folder(folder, library.path, system) if library else folder
+        for library, folders in places
+        for folder in folders
+    ]
 
 
 def find_library(
@@ -177,37 +161,30 @@ def find_library(
     library_path: Sequence[str],
     program: Optional[LoadedFile] = None,
     machine: Optional[str] = None,
-) -> Tuple[Optional[str], Optional[str]]:
+) -> Optional[str]:
     """
-    Search for the library `name` and return (path, reason).
+    Return the path of the library `name`, None if the loader does not find the library.
 
-    reason: the rule by which the loader finds the library: 'DT_RPATH', 'LD_LIBRARY_PATH',
-    'DT_RUNPATH', 'default path', or 'path' if `name` is a path. The result is (None, None) if the
-    loader does not find the library. requester: file that needs the library. machine: name of the
-    processor as in ElfFacts; the loader skips files for any other processor. If `machine` is None,
-    the loader skips no file.
+    requester: file that needs the library. library_path: folders of LD_LIBRARY_PATH in the
+    container. machine: name of the processor as in ElfFacts; the loader skips files for any other
+    processor. If `machine` is None, the loader skips no file.
     """
     if '/' in name:
-        return (name, 'path') if container.exists(name) else (None, None)
+        return name if container.exists(name) else None
     system = _get_loader_config(container, program)
     # The loader is part of the process before the loader searches any library.
     if system.interpreter and name == posixpath.basename(system.interpreter):
-        return system.interpreter, 'path'
+        return system.interpreter
     candidates = [
-        (path, reason)
-        for folder, reason in list_search_folders(requester, container, library_path, program)
+        path
+        for folder in _list_search_folders(requester, system, library_path, program)
         for path in system.list_folder_candidates(folder, name)
     ]
-    candidates += [
-        (path, 'default path')
-        for path in system.list_candidates(
-            name, machine, requester is not None and requester.facts.nodeflib and not system.musl
-        )
-    ]
-    for path, reason in candidates:
+    nodeflib = requester is not None and requester.facts.nodeflib and not system.musl
+    for path in candidates + system.list_candidates(name, machine, nodeflib):
         if container.exists(path) and (system.musl or _matches_machine(path, container, machine)):
-            return path, reason
-    return None, None
+            return path
+    return None
 
 
 def _matches_machine(path: str, container: ContainerFiles, machine: Optional[str]) -> bool:
@@ -269,7 +246,7 @@ class _LibrarySearch:
                 if requester
                 else _get_loader_config(self.container, None).machine
             ),
-        )[0]
+        )
 
     def is_resolved(self, name: str) -> bool:
         """
@@ -338,7 +315,7 @@ class _LibrarySearch:
         for library in libraries:
             for name in library.facts.needed:
                 if name not in self.by_name and not self.is_excluded(name):
-                    path, _ = find_library(
+                    path = find_library(
                         name, library, self.container, self.library_path, self.program
                     )
                     paths.update([path] if path else [])

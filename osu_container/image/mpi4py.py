@@ -224,12 +224,11 @@ def find_opened_libraries(
     )
     if abi and abi.value != '' or libmpi and libmpi.value is None:
         return [], None, 'MPI4PY_MPIABI or an unknown MPI4PY_LIBMPI of the image selects the MPI'
-    declared = _LIBMPI.search(python.text)
     # mpi4py tries names in the folders of Python, and then lets ld.so search.
     prefixes = [prefix for prefix in _list_prefixes(image, python.path) if prefix != '/usr']
     places = [prefix + '/lib' for prefix in prefixes] + ['']
-    if libmpi or declared:
-        places = str(libmpi.value if libmpi else declared and declared.group(1)).split(':')
+    for selected in _LIBMPI.findall(python.text) + ([libmpi.value] if libmpi else []):
+        places = selected.split(':')
     names: List[str] = []
     for place in places:
         is_file = place and image.find_file_type(place) != 'd'
@@ -241,13 +240,12 @@ def find_opened_libraries(
         library = libraries.get(_ABIS.get(family or '', ''))
         if family and not is_loadable:
             failing.append(name)
-        elif library and name[:1] == '/' and image.exists(name):
-            if image.read_traits(name, read_mpi_traits)['family'] == 'Intel MPI':
+        elif family and not library:
+            return [name], f'mpi4py for {family}', None
+        elif library:
+            is_file = name[:1] == '/' and image.exists(name)
+            if is_file and image.read_traits(name, read_mpi_traits)['family'] == 'Intel MPI':
                 return [], None, f'mpi4py may open a libfabric of its own for {name}'
             return [name, library], None, None
-        elif library:
-            return [name, library], None, None
-        elif family:
-            return [name], f'mpi4py for {family}', None
     missing = ', '.join(LIBMPI_NAMES[:-1]) + ' or ' + LIBMPI_NAMES[-1]
     return failing[:1], None if failing else missing, None

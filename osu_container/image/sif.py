@@ -11,8 +11,7 @@ import os
 import re
 import struct
 import subprocess
-import tarfile
-from typing import Dict, List, NamedTuple, Optional, Set, Tuple
+from typing import Dict, List, NamedTuple, Optional, Tuple
 
 from osu_container.base.files import SIZE_LIMITS, open_plain_file, parse_json
 from osu_container.base.shell import quote
@@ -59,29 +58,6 @@ class SifObject(NamedTuple):
     extra: bytes  #: further data, whose format depends on `kind`
 
 
-def _describe_other_file(path: str) -> str:
-    """Return a message on a file that is not a SIF: the type of the file and the remedy."""
-    names: Set[str] = set()
-    try:
-        with open(path, 'rb') as stream:
-            head = stream.read(512)
-        # Read the list of an archive only after this check. Another file, such as a device, may
-        # have no end.
-        if head[257:262] == b'ustar' or head.startswith((b'\x1f\x8b', b'\xfd7zXZ', b'BZh')):
-            with tarfile.open(path) as archive:
-                names.update(archive.getnames())
-    except (OSError, EOFError, tarfile.TarError):
-        pass
-    kind = 'docker' if 'manifest.json' in names else 'oci' if 'oci-layout' in names else None
-    if kind is None:
-        return "the file has no SIF header. Name a file that `apptainer build` has written"
-    return (
-        "the file is an archive of image layers. Build a SIF from the archive: "
-        "apptainer build NAME.sif "
-        f"{kind}-archive:{quote(path)}"
-    )
-
-
 def read_objects(path: str) -> List[SifObject]:
     """
     Return the descriptors of all objects in a SIF.
@@ -106,7 +82,12 @@ def read_objects(path: str) -> List[SifObject]:
                 )
             ]
         if len(header) < HEADER.size or not header[32:].startswith(SIF_MAGIC):
-            raise ImageError(f"{path} is not a SIF: {_describe_other_file(path)}")
+            raise ImageError(
+                f"{path} is not a SIF: the file has no SIF header. Name a file that `apptainer build` "
+                "has written. To build a SIF from an archive of image layers, run: apptainer build "
+                f"NAME.sif docker-archive:{quote(path)} (after `docker save`), or oci-archive:"
+                f"{quote(path)}"
+            )
         fields = HEADER.unpack(header)
         total, table = fields[8], fields[9]
         if not 0 <= table <= size or total < 0:
@@ -130,11 +111,6 @@ def read_objects(path: str) -> List[SifObject]:
                 name = name.split(b'\0')[0].decode('utf-8', 'replace')
                 group &= ~GROUP_MASK
                 objects.append(SifObject(number, kind, group, link, offset, length, name, extra))
-    if any(item.offset < 0 or item.size < 0 for item in objects):
-        raise ImageError(
-            f"{path} is damaged: an object in the SIF has a negative offset or size. Copy the image "
-            "again, or build it again"
-        )
     expected = max([item.offset + item.size for item in objects] or [0])
     if size < expected:
         raise ImageError(
@@ -143,9 +119,12 @@ def read_objects(path: str) -> List[SifObject]:
         )
     # Without this check each of thousands of objects could contain the whole file, and this module
     # would read the whole file thousands of times.
-    if sum(item.size for item in objects) > size:
+    if (
+        any(item.offset < 0 or item.size < 0 for item in objects)
+        or sum(item.size for item in objects) > size
+    ):
         raise ImageError(
-            f"{path} is damaged: the sum of the objects' sizes exceeds the size of the file. Copy "
+            f"{path} is damaged: the objects in the SIF overlap or have a negative offset or size. Copy "
             "the image again, or build it again"
         )
     return objects

@@ -40,10 +40,8 @@ _FLAGS = {
     'Advanced Micro Devices X86-64': 0x0303,
     'AArch64': 0x0A03,
     'PowerPC64': 0x0503,
-    'IBM S/390': 0x0403,
     'RISC-V': 0x1003,
     'Intel 80386': 0x0003,
-    'LoongArch': 0x1203,
     'Advanced Micro Devices X86-64, 32-bit': 0x0803,
 }
 #: If this bit is set in the field hwcap of an entry, the lower 32 bits of the field are the number
@@ -261,36 +259,25 @@ def read_loader_config(
     machine: Optional[str],
     exists: Callable[[str], bool],
     read_file: Callable[[str], bytes],
-    list_folder_names: Callable[[], Optional[Set[str]]],
     cpu: Optional[Tuple[str, Set[str]]] = None,
 ) -> LoaderConfig:
     """
     Return the search rules of the loader `interpreter` in an image or on a host.
 
     interpreter: path of the loader, None if there is no loader. machine: name of the processor as
-    in ElfFacts. exists, read_file: functions that access the files of the image or host.
-    list_folder_names: function that returns the names of all folders in the image or on the host,
-    without parent folders, or None if the names are unknown. cpu: result of read_processor().
+    in ElfFacts. exists, read_file: functions that access the files of the image or host. cpu: result
+    of read_processor().
     """
     cpu = cpu or read_processor()
-    musl = re.match(r'ld-musl-(.+)\.so\.1$', posixpath.basename(interpreter or ''))
-    if interpreter and musl:
-        prefix = posixpath.dirname(posixpath.dirname(interpreter)).rstrip('/')
-        path, folders = (
-            f'{prefix}/etc/ld-musl-{musl.group(1)}.path',
-            ['/lib', '/usr/local/lib', '/usr/lib'],
-        )
-        if exists(path):
-            text = os.fsdecode(read_file(path))
-            folders = [part for part in re.split('[:\n]', text) if part.startswith('/')]
+    if interpreter and posixpath.basename(interpreter).startswith('ld-musl-'):
+        path = re.sub(r'[^/]+/([^/]+)\.so\.1$', r'etc/\1.path', interpreter)
+        text = read_file(path) if exists(path) else b'/lib:/usr/local/lib:/usr/lib'
+        folders = re.findall('(?m)(?:^|(?<=:))/[^:\n]*', os.fsdecode(text))
         return LoaderConfig(interpreter, folders, musl=True, cpu=cpu, machine=machine)
     loader = read_file(interpreter) if interpreter and exists(interpreter) else b''
     folders = find_default_folders(loader, ['/lib64', '/usr/lib64', '/lib', '/usr/lib'])
     subfolders = list_hwcaps_folders(loader, cpu)
     levels = [folder[len('glibc-hwcaps/') :] for folder in subfolders]
-    names = list_folder_names() if subfolders else None
-    if names is not None:
-        subfolders = [folder for folder in subfolders if set(folder.split('/')) <= names]
     match = _CACHE_PATH.search(loader)
     path = os.fsdecode(match.group(1)) if match else '/etc/ld.so.cache'
     caches: Dict[Optional[str], Dict[str, str]] = {}

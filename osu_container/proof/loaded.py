@@ -202,7 +202,7 @@ def _is_same_file(first: str, second: str) -> bool:
 
 def resolve_origin(
     path: str,
-    inside: Optional[str],
+    inside: str,
     mounts: Sequence[Mount],
     host_mounts: Sequence[Mount],
     image: Optional[str] = None,
@@ -214,7 +214,7 @@ def resolve_origin(
     unknown.
 
     path: path of the file as the process sees it
-    inside: path of the same file through /proc/PID/root, None if the process has terminated
+    inside: path of the same file through /proc/PID/root
     mounts, host_mounts: mounts that the process sees, and mounts that the host sees
     image: path of the image, which is a SIF file or a folder
     """
@@ -225,7 +225,7 @@ def resolve_origin(
     # The file is on the root of the container, which for an unpacked image is a folder of the host.
     if point == '/':
         return 'image', None
-    candidates = [path] if inside else []
+    candidates = [path]
     on_device = os.path.join(root, _find_relative_path(path, point) or '').rstrip('/')
     for host_device, host_root, host_point in host_mounts:
         below = _find_relative_path(on_device, host_root)
@@ -233,7 +233,7 @@ def resolve_origin(
             candidates.append(os.path.join(host_point, below))
     # If a file system is mounted at several points, report the shortest path.
     for candidate in sorted(candidates, key=len):
-        if os.path.exists(candidate) if inside is None else _is_same_file(candidate, inside):
+        if _is_same_file(candidate, inside):
             in_image = (
                 image
                 and os.path.isdir(image)

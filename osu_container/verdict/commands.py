@@ -9,8 +9,8 @@ statements is true:
 * The program is linked with an MPI library, directly or through another library (image/loader.py).
 * The program contains the name of an MPI library, and so may open this library with dlopen().
 * The program is a Python script that imports mpi4py.
-* The program is a command of an installed Python package, and a file of this package imports mpi4py
-  or is linked with MPI.
+* The program is the command of an installed Python package, as pip writes the command, and a file of
+  this package imports mpi4py or is linked with MPI.
 * The program is python3, and mpi4py is installed.
 
 Tools of an MPI (mpirun, ompi_info, ...) are left out, because srun starts the ranks.
@@ -72,8 +72,8 @@ RESERVED = ('run-in-container', 'osu-gpu-bind', 'osu-explain', 'osu-proof')
 OPENED_MPI = re.compile(rb'lib(?:mpi|mpich|mpi_abi)\.so')
 #: Names that only a program with a static MPI has
 MPI_FUNCTIONS = re.compile(rb'MPIR_CVAR_|ompi_mpi_init|MPI_Init')
-#: Files in which a Python distribution lists its commands
-ENTRY_POINTS = re.compile(r'.*/(?:site|dist)-packages/[^/]+\.dist-info/entry_points\.txt')
+#: Files of a Python package, and of the folder in which auditwheel places libraries of the package
+PACKAGE = r'.*/(?:site|dist)-packages/%s(?:[._]\w+)?(?:/.*|\.py)'
 #: Programs in libexec, without those of compilers, which are large and use no MPI
 LIBEXEC = r'.*/libexec/(?!gcc/).*'
 #: mpi4py's library in a folder that Python searches by default
@@ -99,16 +99,13 @@ def list_libexec_executables(image: Image, names: Dict[str, str]) -> Dict[str, s
     """
     Return {name: path} of executables in folders named libexec, without the names in `names`.
 
-    A name that occurs in several folders libexec is left out, because the name is ambiguous.
+    If a name occurs in several folders libexec, the last of these folders in the order of the
+    alphabet counts.
     """
-    paths_by_name: Dict[str, List[str]] = {}
-    for path in image.find_files(LIBEXEC):
-        if image.tree.is_executable(path):
-            paths_by_name.setdefault(posixpath.basename(path), []).append(path)
     return {
-        name: paths[0]
-        for name, paths in paths_by_name.items()
-        if name not in names and len(paths) == 1
+        posixpath.basename(path): path
+        for path in image.find_files(LIBEXEC)
+        if image.tree.is_executable(path) and posixpath.basename(path) not in names
     }
 
 
@@ -121,14 +118,10 @@ def _is_command_name(name: str) -> bool:
     """
     Return whether a module can provide a command with this name.
 
-    A module cannot provide names of MPI tools such as mpirun, reserved names, and names that need
-    quotes.
+    A module cannot provide reserved names, and names that need quotes.
     """
     return bool(
-        not MPI_TOOLS.match(name)
-        and name not in RESERVED
-        and not name.endswith(('-exec', '-shell'))
-        and COMMAND_NAME.match(name)
+        name not in RESERVED and not name.endswith(('-exec', '-shell')) and COMMAND_NAME.match(name)
     )
 
 
@@ -151,17 +144,6 @@ def select_host_commands(names: Iterable[str], root: Optional[str]) -> List[str]
             or any(os.path.lexists(os.path.join(folder, name)) for folder in folders)
         )
     ]
-
-
-def _prefetch_dependencies(image: Image, facts: Iterable[ElfFacts]) -> None:
-    """Read the libraries of all programs at once, because each call of unsquashfs is slow."""
-    pending, seen = {name for each in facts for name in each.needed}, set()
-    while pending:
-        seen |= pending
-        paths = sorted(set(image.libraries[name] for name in pending if name in image.libraries))
-        pending = {
-            name for each in image.read_elf_files(paths).values() for name in each.needed
-        } - seen
 
 
 def find_mpi_soname(image: Image, path: str) -> Optional[str]:
@@ -211,10 +193,9 @@ def find_commands(image: Image) -> List[Command]:
     paths = {
         name: path
         for name, path in paths.items()
-        if _is_command_name(name) and _is_readable(image, path)
+        if _is_command_name(name) and not MPI_TOOLS.match(name) and _is_readable(image, path)
     }
     elf = image.read_elf_files(sorted(paths.values()))
-    _prefetch_dependencies(image, elf.values())
     commands = [
         _inspect_program(image, name, path, elf[path])
         for name, path in sorted(paths.items())
@@ -236,23 +217,16 @@ def find_commands(image: Image) -> List[Command]:
 
 def _list_mpi_scripts(image: Image, paths: Dict[str, str]) -> List[Command]:
     """Return a Command for each Python script in `paths` ({name: path}) that uses MPI."""
-    texts = {}
+    commands = []
     for name, path in sorted(paths.items()):
         text = image.read_file(path)
         if re.match(rb'#!.*python', text):
-            texts[name] = text
-    owners = _find_distributions(image, texts)
-    commands = []
-    for name in sorted(texts):
-        soname, usage = (
-            (None, 'a Python script that imports mpi4py')
-            if _imports_mpi4py(texts[name])
-            else _inspect_distribution(image, owners[name])
-            if name in owners
-            else (None, None)
-        )
-        if usage:
-            commands.append(Command(name, paths[name], soname, False, usage))
+            soname, usage = (
+                (None, 'a Python script that imports mpi4py')
+                if _imports_mpi4py(text)
+                else _inspect_package(image, text)
+            )
+            commands += [Command(name, path, soname, False, usage)] if usage else []
     return commands
 
 
@@ -260,41 +234,18 @@ def _imports_mpi4py(text: bytes) -> bool:
     return bool(re.search(rb'^[ \t]*(from|import)[ \t]+mpi4py\b', text, re.M))
 
 
-def _find_distributions(image: Image, names: Iterable[str]) -> Dict[str, str]:
-    """Return {name: .dist-info folder} for the `names` that are commands of Python packages."""
-    folders: Dict[str, str] = {}
-    for path in image.find_files(ENTRY_POINTS.pattern):
-        scripts = (
-            image.read_file(path)
-            .decode('utf-8', 'replace')
-            .partition('[console_scripts]')[2]
-            .partition('\n[')[0]
-        )
-        for name in re.findall(r'^[ \t]*([\w.+-]+)[ \t]*=', scripts, re.M):
-            if name in names:
-                folders.setdefault(name, posixpath.dirname(path))
-    return folders
-
-
-def _inspect_distribution(image: Image, folder: str) -> Tuple[Optional[str], Optional[str]]:
+def _inspect_package(image: Image, text: bytes) -> Tuple[Optional[str], Optional[str]]:
     """
-    Return (soname, mpi_usage) for a command of a Python distribution.
+    Return (soname, mpi_usage) for a script that pip has written as the command of a package.
 
-    soname, mpi_usage: the fields of Command with the same names; (None, None) if the distribution
-    does not use MPI. folder: .dist-info folder of the distribution.
+    soname, mpi_usage: the fields of Command with the same names; (None, None) if the package does
+    not use MPI. text: text of the script, which imports the package.
     """
-    name = posixpath.basename(folder)[: -len('.dist-info')]
-    if not image.exists(folder + '/RECORD'):
+    match = re.search(rb'(?m)^from (\w+)[\w.]* import \w+$', text)
+    if not match:
         return None, None
-    record = image.read_file(folder + '/RECORD').decode('utf-8', 'replace').splitlines()
-    parent = posixpath.dirname(folder)
-    files = [
-        path
-        for path in (
-            posixpath.normpath(parent + '/' + line.rsplit(',', 2)[0].strip('"')) for line in record
-        )
-        if image.exists(path)
-    ]
+    name = match.group(1).decode()
+    files = image.find_files(PACKAGE % name)
     modules = [path for path in files if path.endswith('.py')]
     binaries = [
         path
@@ -304,18 +255,14 @@ def _inspect_distribution(image: Image, folder: str) -> Tuple[Optional[str], Opt
         and image.tree.is_executable(path)
     ]
     elf = image.read_elf_files(binaries)
-    for path in sorted(
-        elf, key=lambda path: (elf[path].interpreter is None, path)
-    ):  # programs before libraries
+    # programs before libraries
+    for path in sorted(elf, key=lambda path: (elf[path].interpreter is None, path)):
         soname = next((need for need in elf[path].needed if need in MPI_FAMILIES), None)
         if soname:
-            return (
-                soname,
-                '%s of %s is linked with %s' % (posixpath.basename(path), name, soname),
-            )
+            return soname, f'{posixpath.basename(path)} of {name} is linked with {soname}'
     image.tree.copy_files(modules, image.folder)  # in one call
     if any(_imports_mpi4py(image.read_file(path)) for path in modules):
-        return None, '%s imports mpi4py' % name
+        return None, name + ' imports mpi4py'
     return None, None
 
 
@@ -332,17 +279,12 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
     for program in names:
         name = posixpath.basename(program)
         path = folders[name].rstrip('/') + '/' + name
-        if not COMMAND_NAME.match(name):
+        if not _is_command_name(name):
             raise ImageError(
-                '%s of the image cannot be a command of the module, because a shell or locale may '
-                'not accept the characters of this name. In the image, create a link to this '
-                'program (`ln -s`) with another name' % program
-            )
-        if name in RESERVED or name.endswith(('-exec', '-shell')):
-            raise ImageError(
-                '%s cannot be a command of the module, because the names %s, NAME-exec and '
-                'NAME-shell are reserved. In the image, create a link to this program (`ln -s`) '
-                'with another name' % (name, ', '.join(RESERVED))
+                '%s of the image cannot be a command of the module, because the names %s, NAME-exec '
+                'and NAME-shell are reserved, or because a shell may not accept the characters of the '
+                'name. In the image, create a link to this program (`ln -s`) with another name'
+                % (program, ', '.join(RESERVED))
             )
         facts = image.read_elf_files([path]).get(path)
         if facts is None:
@@ -353,18 +295,6 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
             command or Command(name, path, None, not facts.dynamic, 'the file shows no MPI')
         )
     return commands
-
-
-def list_command_names(commands: Iterable[Command]) -> List[str]:
-    """
-    Return for each command the text that lists this command in an easyconfig.
-
-    The text for a program below a folder libexec is the path of the program. For any other program
-    the text is the name of the command.
-    """
-    return [
-        command.path if re.match(LIBEXEC, command.path) else command.name for command in commands
-    ]
 
 
 def group_commands_by_mpi(commands: Iterable[Command]) -> Dict[str, List[str]]:

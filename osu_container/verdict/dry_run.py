@@ -51,8 +51,8 @@ class Listing(NamedTuple):
     environment: Optional[Dict[str, str]]
     libraries: Dict[str, str]  #: {name: path in the container}
     missing_libraries: Set[str]
-    missing_versions: Set[str]
-    undefined_symbols: Set[str]
+    #: missing libraries and symbol versions; undefined symbols, if neither of both is missing
+    complaints: Set[str]
     problem: Optional[str]  #: why the loader has listed nothing, None if there is a list
     #: whether the loader or the image's scripts caused the problem, and not this machine
     is_conclusive: bool
@@ -81,23 +81,20 @@ missing = [name for name in ['mpi4py.MPI'] + sys.argv[2:] if not find_spec(name)
 print('%s', 'ImportError: no module ' + missing[0] if missing else find_spec('mpi4py.MPI').origin)
 """
 #: Lines of glibc (elf/rtld.c, elf/dl-version.c) and musl (ldso/dynlink.c)
-_LOADS = re.compile(r'\s+(?:(.+) => )?(/.+) \(0x[0-9a-f]+\)$')
-_MISSING = re.compile(r'\s+(.+) => not found|Error loading shared library (\S+):')
+_LOADS = re.compile(r'(?m)^[ \t]+(?:(.+) => )?(/.+) \(0x[0-9a-f]+\)$')
+_MISSING = re.compile(r'(?m)^[ \t]+(.+) => not found|^Error loading shared library (\S+):')
 _VERSION = re.compile(r"version `(\S+)' not found \(required by")
 _UNDEFINED = re.compile(
     r'undefined symbol: ([^\s,]+)|Error relocating \S+: (\S+): symbol not found'
 )
-_ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup error): ')
+_ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup error): .*')
 
 
 def find_dry_run_obstacle(trial: Trial) -> Optional[str]:
     """Return the reason why the image's loader cannot run, None if the loader can run."""
-    loaded, image = trial.process.loaded, trial.image
-    if not loaded:
-        return 'check knows no program or library of the image that the loader could load'
-    interpreter = find_loader_path(trial)
-    if not interpreter or not image.exists(interpreter):
-        return 'the image has no %s' % (interpreter or 'loader')
+    interpreter = find_loader_path(trial) if trial.process.loaded else None
+    if not interpreter or not trial.image.exists(interpreter):
+        return 'check knows no loader of the image, or no file that the loader could load'
     if trial.approach.get('entrypoint'):
         return 'a dry run would execute the entrypoint of the image'
     return None
@@ -191,7 +188,7 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
     """
     problem = find_dry_run_obstacle(trial)
     if problem:
-        return Listing(None, {}, set(), set(), set(), problem, False)
+        return Listing(None, {}, set(), set(), problem, False)
     is_static = trial.program.is_static
     start = (
         [str(find_loader_path(trial))]
@@ -253,20 +250,12 @@ def parse_listing(output: str) -> Listing:
             parts[2],
         )
     lines = [line for line in listed.splitlines() if line.strip()]
-    names: Dict[str, str] = {}
-    missing: Set[str] = set()
-    versions: Set[str] = set()
-    undefined: Set[str] = set()
-    ends: List[str] = []
-    for line in lines:
-        match = _LOADS.match(line)
-        if match:
-            names[match.group(1) or posixpath.basename(match.group(2))] = match.group(2)
-        match = _MISSING.match(line)
-        missing.update(filter(None, match.groups() if match else ()))
-        versions.update(_VERSION.findall(line))
-        undefined.update(''.join(pair) for pair in _UNDEFINED.findall(line))
-        ends += [line] if _ENDS.match(line) else []
+    names = {name or posixpath.basename(path): path for name, path in _LOADS.findall(listed)}
+    missing, undefined = (
+        set(map(''.join, pattern.findall(listed))) for pattern in (_MISSING, _UNDEFINED)
+    )
+    complaints = missing.union(_VERSION.findall(listed)) or undefined
+    ends = _ENDS.findall(listed)
     problem, is_conclusive = None, False
     last_line = ': ' + escape_line(lines[-1].strip()) if lines else ''
     if environment is None:
@@ -282,7 +271,7 @@ def parse_listing(output: str) -> Listing:
         problem, is_conclusive = escape_line(ends[0].strip()), True
     elif not names and not missing:
         problem = 'the loader lists nothing' + last_line
-    return Listing(environment, names, missing, versions, undefined, problem, is_conclusive)
+    return Listing(environment, names, missing, complaints, problem, is_conclusive)
 
 
 def add_listing(trial: Trial, approach: Dict[str, Any], program: Optional[str] = None) -> Trial:

@@ -46,7 +46,9 @@ def list_untested_facts(trial: Trial, level: str, rules: Iterable[str]) -> List[
         for kind in FACT_KINDS
         if kind in kinds
         for name, fact in (
-            _FACT_LISTERS[kind](trial) if kind in _FACT_LISTERS else [(kind, trial.site.get(kind))]
+            _FACT_LISTERS[kind](trial)
+            if kind in _FACT_LISTERS
+            else [(key, trial.site.get(key)) for key in _SITE_FACTS[kind]]
         )
         if fact and fact['evidence'] == 'untested'
     ]
@@ -138,13 +140,8 @@ def _list_untested_libraries(trial: Trial) -> List[str]:
     return sorted(set(names), key=names.index)
 
 
-def _list_launcher_facts(trial: Trial) -> NamedFacts:
-    """Return the facts that decide whether the site's launcher can start the MPI."""
-    return [(name, trial.site.get(name)) for name in ('pmi', 'launcher')]
-
-
+_SITE_FACTS = {'runtime': ['runtime'], 'pmi': ['pmi', 'launcher']}
 _FACT_LISTERS = {
-    'pmi': _list_launcher_facts,
     'provider': _list_provider_facts,
     'gpu': _list_gpu_facts,
     'host': _list_host_facts,

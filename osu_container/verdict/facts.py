@@ -192,24 +192,14 @@ def collect_facts(
     return {
         'image': dict(image_facts, uses_libfabric=uses_libfabric(trial) is not False),
         'host': facts,
-        'verdict': _summarize_verdict(verdict),
-    }
-
-
-def _summarize_verdict(verdict: Verdict) -> Dict[str, Any]:
-    """Return the part of a verdict that an installation records, as a dict for JSON."""
-    return {
-        'level': verdict.level,
-        'untested': verdict.untested_facts,
-        'findings': [
-            {
-                'rule': finding.rule,
-                'level': finding.level,
-                'reason': finding.reason,
-                'remedy': finding.remedy,
-            }
-            for finding in verdict.findings
-        ],
+        'verdict': {
+            'level': verdict.level,
+            'untested': verdict.untested_facts,
+            'findings': [
+                {name: getattr(finding, name) for name in ('rule', 'level', 'reason', 'remedy')}
+                for finding in verdict.findings
+            ],
+        },
     }
 
 
@@ -352,7 +342,8 @@ def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
     `singularity`. release and setuid are None if the runtime does not report the values. Raises
     FactsError if no runtime is on PATH.
     """
-    for command in filter(None, [shutil.which(name) for name in names]):
+    command = next(filter(None, map(shutil.which, names)), None)
+    if command:
         output = _read_output(command, '--version')
         release = re.search(r'\d+(\.\d+)+', output)
         return {

@@ -297,7 +297,12 @@ def select_image(module: str, approach: Dict[str, Any], site: Dict[str, Any]) ->
     """
     images = site['images']['value']
     name = images.get('%s/%s' % (module, approach['name']))
-    if not name and not _has_own_images(module):
+    has_own_images = any(
+        key.startswith(module + '/')
+        for entry in SITES.values()
+        for key in entry.get('images', {'value': {}})['value']
+    )
+    if not name and not has_own_images:
         name = images.get(approach['name'])
     if not name:
         raise SettingsError(
@@ -306,15 +311,6 @@ def select_image(module: str, approach: Dict[str, Any], site: Dict[str, Any]) ->
             % (site['name'], module, approach['name'], format_names(images) or 'nothing')
         )
     return name
-
-
-def _has_own_images(module: str) -> bool:
-    """Return whether any site names an image for this module."""
-    return any(
-        name.startswith(module + '/')
-        for entry in SITES.values()
-        for name in entry.get('images', {'value': {}})['value']
-    )
 
 
 def collect_module_variables(
@@ -604,16 +600,13 @@ def _list_run_files(
     approach: Dict[str, Any], site: Dict[str, Any], host: Dict[str, Any]
 ) -> List[Dict[str, Any]]:
     return [
-        {
+        dict(
+            fact,
             # Slurm creates the files of a step on the real host, not below a stand-in root.
-            'path': path if fact['bound'] == 'step' else host['root'] + path,
-            'target': path,
-            'why': fact['why'],
-            'otherwise': fact.get('otherwise', {}),
-            'source': fact['source'],
-            'date': fact['date'],
-            'evidence': fact['evidence'],
-        }
+            path=path if fact['bound'] == 'step' else host['root'] + path,
+            target=path,
+            otherwise=fact.get('otherwise', {}),
+        )
         for _, fact in list_site_files(approach, site)
         if fact['bound'] in ('run', 'step')
         for path in fact['value']

@@ -206,27 +206,25 @@ def choose_site(
         if _is_recognised(dict(rule, environment={}), hostname, environment)
     ]
     if candidates:
-        variables = sorted(
-            {
-                variable
-                for entry in candidates
-                for variable in list(entry['recognised_by']['value'].get('environment', {}))
-                + ([entry['stack']['value']['variable']] if 'stack' in entry else [])
-            }
-        )
+        variables = {
+            variable
+            for entry in candidates
+            for variable in [
+                *entry['recognised_by']['value'].get('environment', {}),
+                *([entry['stack']['value']['variable']] if 'stack' in entry else []),
+            ]
+        }
         raise SettingsError(
             "this machine (host name '%s') may be %s, but the loaded modules match none of the named "
-            'sites (variables of this machine: %s). %s, or choose a site with '
-            '--try-amend=site=NAME'
+            'sites (variables of this machine: %s). Load the modules of the software stack first; for '
+            'another software stack, %s; or choose a site with --try-amend=site=NAME'
             % (
                 hostname,
                 ', '.join(entry['name'] for entry in candidates),
-                ', '.join(
+                format_names(
                     '%s=%s' % (name, environment.get(name, '(not set)')) for name in variables
                 ),
-                'For another software stack, ' + _DISCOVER
-                if any(map(environment.get, variables))
-                else 'Load the modules of the software stack first',
+                _DISCOVER,
             )
         )
     raise SettingsError(
@@ -248,12 +246,6 @@ def override_facts(site: Dict[str, Any], facts: Dict[str, Any]) -> Dict[str, Any
             "the local file overrides the facts %s, which site '%s' does not have. Override one "
             'of: %s' % (format_names(unknown), site['name'], format_names(site))
         )
-    for key, fact in facts.items():
-        if isinstance(site.get(key, {}), dict) and not isinstance(fact, dict):
-            raise SettingsError(
-                "the local file overrides the fact %s by %r, expected: a fact (dict with 'value', "
-                "'why', 'source', 'date', 'evidence')" % (key, fact)
-            )
     whole = _merge_bases(dict(facts, based_on='site'), {'site': site})
     if facts:
         _require_valid_entry(site['name'], whole)

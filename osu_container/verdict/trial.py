@@ -232,38 +232,32 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
     Apptainer mounts /tmp, /var/tmp, the home folder and the current folder (apptainer.conf: mount
     tmp, mount home; user guide, Bind Paths and Mounts). MPI_CONTAINER_OPTIONS may disable mounts.
     """
-    mounts = [
-        CoveringMount(path, path, host, '', True) for path in list_bound_files(approach, site, host)
-    ]
-    current, home = '', find_home(host)
+    # (folder, source, remedy) of CoveringMount
+    rows = [(path, path, '') for path in list_bound_files(approach, site, host)]
+    options, current = os.environ.get('MPI_CONTAINER_OPTIONS', ''), ''
     if not host.is_partial:
         with contextlib.suppress(OSError):  # The current folder is removed.
             current = os.getcwd()
         for name, entries in list_user_binds().items():
-            for entry in entries:
-                source, _, target = entry.partition(':')
-                target = target.partition(':')[0] or source
-                mounts.append(
-                    CoveringMount(target, source, host, 'remove the bind from ' + name, True)
-                )
-    mounts += [
-        CoveringMount(
-            folder, folder, host, 'run `export MPI_CONTAINER_OPTIONS="%s"`' % option, True
-        )
+            for source, target in ((entry.split(':') + [''])[:2] for entry in entries):
+                rows.append((target or source, source, 'remove the bind from ' + name))
+    rows += [
+        (folder, folder, 'run `export MPI_CONTAINER_OPTIONS="%s"`' % option)
         for folder, option in (
             ('/tmp', '--no-mount tmp'),
             ('/var/tmp', '--no-mount tmp'),
-            (home, '--no-home'),
+            (find_home(host), '--no-home'),
         )
-        if option not in os.environ.get('MPI_CONTAINER_OPTIONS', '')
+        if option not in options
     ]
     # The last one, because all other mounts are certain.
-    mounts.append(CoveringMount(current, current, host, 'start in another folder', False))
+    rows.append((current, current, 'start in another folder'))
     return Mounts(
         [
-            mount._replace(folder=mount.folder.rstrip('/'), source=mount.source.rstrip('/'))
-            for mount in mounts
-            if mount.folder.strip('/')
+            CoveringMount(folder.rstrip('/'), source.rstrip('/'), host, remedy, row is not rows[-1])
+            for row in rows
+            for folder, source, remedy in [row]
+            if folder.strip('/')
         ],
         set(),
     )
@@ -786,14 +780,8 @@ def build_trial(
     if started and started.environment is not None and not started.is_loader:
         environment = merge_observed_environment(started.environment, environment)
     library_path = _list_library_path(environment)
-    image_preloads = _resolve_image_preloads(environment, image, container, library_path)
-    preload = [
-        name
-        for name in _list_preloads(environment)
-        if posixpath.dirname(name) == INJECT_FOLDER
-        or name in (image_name for image_name, _, _ in image_preloads)
-    ]
-    preload += [name for name, _, origin in image_preloads if origin == PRELOAD_FILE]
+    preloads = _resolve_preloads(environment, image, container, library_path)
+    preload = [name for name, _, _ in preloads]
     start: Optional[str] = launched.program
     opened: List[str] = []
     process: Optional[Process] = None
@@ -849,6 +837,11 @@ def build_trial(
         else None
     )
     rccl_plugin = image.find_rccl_plugin()
+    mpi_name = 'libmpi.so.12' if WRAPPER in injected else soname
+    mpi_traits = read_process_traits(process, mpi_name, image, host) or {}
+    if mpi_traits and any(path.endswith('/mca_pmix_s2.so') for path in plugins):
+        # The plug-in of Open MPI 4 for PMI-2
+        mpi_traits = dict(mpi_traits, pmi=mpi_traits['pmi'] + ['pmi2'])
     return Trial(
         approach,
         site,
@@ -858,7 +851,11 @@ def build_trial(
         ContainerEnvironment(
             environment,
             library_path,
-            [(library, origin) for _, library, origin in image_preloads],
+            [
+                (library, origin)
+                for _, library, origin in preloads
+                if posixpath.dirname(library) != INJECT_FOLDER
+            ],
             runtime,
             container.mounts,
         ),
@@ -875,24 +872,12 @@ def build_trial(
         family,
         soname,
         process,
-        _extend_pmi_traits(
-            read_process_traits(
-                process, 'libmpi.so.12' if WRAPPER in injected else soname, image, host
-            )
-            or {},
-            plugins,
-        ),
+        mpi_traits,
         _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
         or {},
         listing,
         started=started,
     )
-
-
-def _extend_pmi_traits(traits: Dict[str, Any], plugins: List[str]) -> Dict[str, Any]:
-    """Return the traits of an MPI, with PMI-2 added if Open MPI 4 has a plug-in for PMI-2."""
-    more = ['pmi2'] if any(path.endswith('/mca_pmix_s2.so') for path in plugins) else []
-    return dict(traits, pmi=traits['pmi'] + more) if traits else traits
 
 
 class NoMpiError(ImageError):
@@ -1005,15 +990,13 @@ def apply_entrypoint(
     variable = (
         environment.variables.get('LD_LIBRARY_PATH')
         or environment.default
-        or Variable('', True, None, None, '')
+        or Variable('', True, None)
     )
-    value, prefix = (
-        text and '%s:%s' % (INJECT_FOLDER, text) for text in (variable.value, variable.known_prefix)
-    )
+    start = INJECT_FOLDER + ':'
     variable = variable._replace(
-        value=value or (INJECT_FOLDER if variable.value == '' else None),
+        value=None if variable.value is None else start + variable.value,
         exported=True,
-        known_prefix=prefix or (INJECT_FOLDER + ':' if variable.value is None else ''),
+        known_prefix=start + variable.known_prefix,
     )
     return environment._replace(variables=dict(environment.variables, LD_LIBRARY_PATH=variable))
 
@@ -1023,43 +1006,24 @@ def apply_entrypoint(
 PRELOAD_FILE = '/etc/ld.so.preload'
 
 
-def _list_preloads(environment: Environment) -> List[str]:
-    """Return the names in LD_PRELOAD, except names in an unknown part at the end."""
-    variable = environment.variables.get('LD_PRELOAD')
-    return (
-        _split_library_list(variable.known_prefix if variable.value is None else variable.value)
-        if variable and variable.exported is not False
-        else []
-    )
-
-
-def _split_library_list(text: Optional[str]) -> List[str]:
-    """Return the names in a list that colons or blanks separate: ld.so(8), LD_PRELOAD."""
-    return [name for name in re.split(r'[:\s]+', text or '') if name]
-
-
-def _resolve_image_preloads(
+def _resolve_preloads(
     environment: Environment, image: Image, container: Container, library_path: List[str]
 ) -> List[Tuple[str, str, str]]:
     """
-    Return [(name, path, origin)] of the libraries that the image preloads.
+    Return [(name, path, origin)] of the preloaded libraries, as far as LD_PRELOAD is known.
 
     origin: 'LD_PRELOAD' or PRELOAD_FILE. If a file does not exist or is not a library, ld.so prints
-    a message and skips the file.
+    a message and skips the file. Colons or blanks separate the names: ld.so(8), LD_PRELOAD.
     """
-    preloads = []
+    preloads, variable = [], environment.variables.get('LD_PRELOAD')
+    known = (
+        variable and variable.exported is not False and (variable.value or variable.known_prefix)
+    )
     file_text = image.read_text(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None
-    for origin, names in (
-        ('LD_PRELOAD', _list_preloads(environment)),
-        (PRELOAD_FILE, _split_library_list(file_text)),
-    ):
-        for name in names:
-            path, _ = find_library(name, None, container, library_path)
-            if (
-                path
-                and posixpath.dirname(path) != INJECT_FOLDER
-                and container.read_elf_files([path])
-            ):
+    for origin, text in (('LD_PRELOAD', known), (PRELOAD_FILE, file_text)):
+        for name in re.findall(r'[^:\s]+', text or ''):
+            path = find_library(name, None, container, library_path)
+            if path and container.read_elf_files([path]):
                 preloads.append((name, path, origin))
     return preloads
 
@@ -1102,11 +1066,12 @@ def _map_opened_libraries(
         real = image.resolve(path) or path
         if real not in opened:
             try:
-                opened[real] = _list_opened_libraries(
-                    image, real, MPI_FAMILIES[posixpath.basename(path)]
-                )
+                opened[real] = list(image.read_traits(real, read_mpi_traits)['opens'])
             except ImageError:  # The file is damaged, or is for another processor.
                 opened[real] = []
+            if MPI_FAMILIES[posixpath.basename(path)] == 'Open MPI':
+                folder = posixpath.dirname(real)
+                opened[real] += image.find_folder_files(folder, OPEN_MPI_OVER_LIBFABRIC)
         opened[path] = opened[real]
     for soname, facts in injected.items():
         if soname in MPI_FAMILIES:
@@ -1122,14 +1087,6 @@ def _map_opened_libraries(
             if names:
                 opened[INJECT_FOLDER + '/' + soname] = names
     return opened
-
-
-def _list_opened_libraries(image: Image, path: str, family: str) -> List[str]:
-    """Return the names that an MPI library opens. Raises ImageError if the file is damaged."""
-    names = image.read_traits(path, read_mpi_traits)['opens']
-    if family == 'Open MPI':
-        names = names + image.find_folder_files(posixpath.dirname(path), OPEN_MPI_OVER_LIBFABRIC)
-    return names
 
 
 def _add_plugin_providers(
@@ -1187,7 +1144,7 @@ def _list_plugin_files(
     folders, files = value.split(':') if value else [], []
     if not value and traits['by_name']:
         for name in sorted(PROVIDERS):
-            file = find_library('lib%s-fi.so' % name, fabric, container, library_path)[0]
+            file = find_library('lib%s-fi.so' % name, fabric, container, library_path)
             files += [file] if file else []
     if not folders:
         build_folders: List[str] = traits['folders'] or [

@@ -105,6 +105,8 @@ def judge_trial(trial: Trial) -> Verdict:
         if trial.program.unknown_reason
         else None
     )
+    paths = [script for script, _ in trial.program.launched_program.scripts]
+    path = (trial.started.program if trial.started else trial.program.path) or ''
     return Verdict(
         trial.approach['name'],
         level,
@@ -116,18 +118,10 @@ def judge_trial(trial: Trial) -> Verdict:
             trial, level, [finding.rule for finding in findings if finding.level == level]
         ),
         standalone_level,
-        _format_program(trial),
+        ' -> '.join(paths + [path] * bool(path)) or None,
         find_network_layer(trial),
         trial.start,
     )
-
-
-def _format_program(trial: Trial) -> Optional[str]:
-    paths = [path for path, _ in trial.program.launched_program.scripts]
-    path = trial.started.program if trial.started else trial.program.path
-    if path:
-        paths.append(path)
-    return ' -> '.join(paths) or None
 
 
 def format_level(verdict: Verdict) -> str:
@@ -137,21 +131,9 @@ def format_level(verdict: Verdict) -> str:
     )
 
 
-def list_assumptions(verdict: Verdict) -> List[str]:
-    """
-    Return the names of the untested facts on which the verdict depends.
-
-    If four or more of the facts are on host libraries, the text 'N host libraries' replaces the
-    names of the facts on host libraries.
-    """
-    host_facts = [name for name in verdict.untested_facts if name.startswith('host.')]
-    names = [name for name in verdict.untested_facts if name not in host_facts]
-    return names + (host_facts if len(host_facts) < 4 else ['%d host libraries' % len(host_facts)])
-
-
 def format_verdict(verdict: Verdict) -> str:
     """Return the level with the untested facts: 'probably works (untested: host.libcxi)'."""
-    names = ', '.join(list_assumptions(verdict))
+    names = ', '.join(verdict.untested_facts)
     return format_level(verdict) + (' (untested: %s)' % names if names else '')
 
 
@@ -278,11 +260,6 @@ def judge_approach(
     return Verdict(approach['name'], finding.level, [finding], 'none', 'none', None)
 
 
-def uses_slow_network(verdict: Verdict) -> bool:
-    """Return whether MPI sends over TCP, or over a UCX that drives no card of the site."""
-    return any(finding.rule in ('TCP only', 'UCX') for finding in verdict.findings)
-
-
 def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Optional[str]:
     """
     Return the name of the best approach on a site, None if no approach is recommended.
@@ -296,7 +273,11 @@ def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Opt
         verdict
         for verdict in verdicts
         if verdict.level in LEVELS[:2]
-        and not (site['provider']['value'] == 'cxi' and uses_slow_network(verdict))
+        # The findings say that MPI sends over TCP, or over a UCX that drives no card of the site.
+        and not (
+            site['provider']['value'] == 'cxi'
+            and {'TCP only', 'UCX'} & {finding.rule for finding in verdict.findings}
+        )
     ]
     # Untested facts that all verdicts share do not distinguish these verdicts.
     shared_facts = (

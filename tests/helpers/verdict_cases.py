@@ -928,7 +928,6 @@ SPEAKS = {
             'CUDA 12.8.1',
         ),
         ('ROCm on NVIDIA', 'hybrid', image(), CUDA, 'fails', 'AMD ROCm NVIDIA sm_80'),
-        ('no CUDA', 'hybrid', image(rocm=None), CUDA, NOTE, 'CUDA'),
     ],
     'static program': [
         (
@@ -1426,7 +1425,7 @@ SPEAKS = {
             add_script('export MPIR_CVAR_CH4_OFI_ENABLE_HMEM=0'),
             GPU,
             'unknown',
-            'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=0 MPIR_CVAR_CH4_OFI_ENABLE_HMEM=1',
+            'MPIR_CVAR_CH4_OFI_ENABLE_HMEM=0',
         ),
         (
             'an interface',
@@ -1453,7 +1452,7 @@ SPEAKS = {
             add_script('export MPICH_GPU_SUPPORT_ENABLED='),
             GPU,
             'unknown',
-            'MPICH_GPU_SUPPORT_ENABLED=1',
+            'MPICH_GPU_SUPPORT_ENABLED',
         ),
         (
             'a command',

@@ -230,10 +230,9 @@ def test_bound_file_is_recorded_with_its_host_path(tmp_path):
     path = tmp_path / 'libmpi.so.12'
     path.write_text('')
     mounts = [ROOT, loaded.Mount('254:0', str(path), '/opt/host-mpi/lib/libmpi.so.12')]
-    for inside in (str(path), None):  # None: the process has terminated
-        assert loaded.resolve_origin(
-            '/opt/host-mpi/lib/libmpi.so.12', inside, mounts, [loaded.Mount('254:0', '/', '/')]
-        ) == ('host', str(path))
+    assert loaded.resolve_origin(
+        '/opt/host-mpi/lib/libmpi.so.12', str(path), mounts, [loaded.Mount('254:0', '/', '/')]
+    ) == ('host', str(path))
 
 
 def test_file_absent_from_its_mount_has_unknown_origin(tmp_path):

@@ -190,8 +190,9 @@ def _list_injected_libraries(mix: Trial) -> list[dict[str, Any]]:
 
 
 def _derive_image_facts(mix: Trial, file: str) -> dict[str, Any]:
-    mpi_traits = mix.image.read_traits(mix.image.libraries[mix.soname], read_mpi_traits)
-    fabric_traits = mix.image.read_traits(mix.image.libraries['libfabric.so.1'], read_fabric_traits)
+    libraries: Any = mix.image.libraries  # a dict, because the image is described
+    mpi_traits = mix.image.read_traits(libraries[mix.soname], read_mpi_traits)
+    fabric_traits = mix.image.read_traits(libraries['libfabric.so.1'], read_fabric_traits)
     python = PYTHON_NAME_PART.search(file)
     folder = '/opt/mpi4py/bin' if python else '/opt/osu/bin'
     names = [*PORTS, *(['python', 'pip'] if python else [])]

@@ -3,6 +3,7 @@
 import argparse
 import os
 import posixpath
+import re
 from typing import Any, Dict, List, Optional, Tuple
 
 from osu_container.base import columns, outputs, shell, streams
@@ -35,7 +36,7 @@ from osu_container.image.sif import ImageError
 from osu_container.install import site_image
 from osu_container.verdict import commands, launching
 from osu_container.verdict.rules.finding import NOTE
-from osu_container.verdict.settings import format_placement_note, resolve_approach
+from osu_container.verdict.settings import resolve_approach
 from osu_container.verdict.verdict import (
     Verdict,
     judge_approach,
@@ -142,17 +143,11 @@ def _find_commands(
     if not requested:
         image_commands = [command for command in image_commands if command.name not in others]
     if not image.list_mpi_libraries():
-        static_names = [command.name for command in image_commands if command.is_static]
-        if static_names:
-            raise NewError(
-                "%s has no MPI library that an approach can replace, because MPI is linked "
-                "statically into %s. Link the program with shared libraries, or run the program "
-                "without a module: srun apptainer exec IMAGE %s"
-                % (image.path, ', '.join(static_names), static_names[0])
-            )
         raise NewError(
             "%s has no MPI library (searched for %s). Use an image whose programs are linked with "
-            "one of these libraries" % (image.path, ', '.join(sorted(MPI_FAMILIES)))
+            "one of these libraries. To run a program that is linked statically with MPI, use no "
+            "module: srun apptainer exec IMAGE PROGRAM"
+            % (image.path, ', '.join(sorted(MPI_FAMILIES)))
         )
     if not image_commands and others:
         raise NewError(
@@ -199,13 +194,7 @@ def _select_verdict(
             "no approach is recommended for this image on site %s. Read the reasons "
             "(`osu-container check %s`), or choose an approach with --approach NAME, and add "
             "--force if the approach is predicted to fail"
-            % (
-                site['name'],
-                ' '.join(
-                    [shell.quote_path(options.image)]
-                    + list(map(shell.quote, format_site_options(options)[1]))
-                ),
-            )
+            % (site['name'], shell.quote_path(options.image))
         )
     verdict = next(candidate for candidate in verdicts if candidate.approach == name)
     if verdict.level == 'fails' and not options.force:
@@ -228,17 +217,19 @@ def _format_overview(
     site: Dict[str, Any],
     host: Host,
     verdicts: List[Verdict],
+    is_site_image: bool,
 ) -> str:
-    """Return a text that shows the image, its commands and the verdicts."""
-    site_path = site_image.resolve_site_image(
-        image.path, site_image.list_image_folders(site, host.root, os.environ)
-    )
+    """
+    Return a text that shows the image, its commands and the verdicts.
+
+    is_site_image: whether the site provides the image.
+    """
     report = format_check_report(summarize_image(image, 0), site, host, verdicts, None, None, False)
     lines = ["    image     provided by the site: the module uses the site's image file"]
     width = max(len(command.name) for command in image_commands)
     return '\n'.join(
         [report, '']
-        + lines * bool(site_path)
+        + lines * is_site_image
         + [
             escape_line('    command   %-*s  %s' % (width, command.name, command.mpi_usage))
             for command in image_commands
@@ -253,27 +244,12 @@ def _format_host_warning(names: List[str], is_provided: bool) -> str:
     is_provided: whether the module provides these programs.
     """
     words = (
-        "the module provides %s, and this hides the host commands of the same names from scripts, "
-        "Slurm and the container runtime"
-        if is_provided
-        else "the module does not provide %s, because host commands have the same names. To include a "
-        "program, add --command NAME"
+        "the module does not provide %s, because host commands have the same names. To include a "
     )
-    return '\n' + columns.fill_text(
-        'warning: ' + words % ', '.join(names), subsequent_indent='    '
-    )
-
-
-def _resolve_easyconfig_path(
-    options: argparse.Namespace, name: str, approach: str, is_site_image: bool
-) -> str:
-    """
-    Return the path of the easyconfig to write.
-
-    is_site_image: whether the image is in a folder of the site where users cannot write.
-    """
-    folder = options.output or not is_site_image and os.path.dirname(options.image) or '.'
-    return os.path.normpath(os.path.join(folder, '%s-%s.eb' % (name, approach)))
+    words += "program, add --command NAME"
+    if is_provided:
+        words = "the module provides %s, and hides the host commands of the same names"
+    return '\n' + columns.fill_text('warning: ' + words % ', '.join(names), '', '    ')
 
 
 def _list_eb_options(
@@ -335,11 +311,6 @@ def _resolve_example(
     return example
 
 
-def _compute_sha256(path: str) -> str:
-    with streams.Progress("reading %s for its sha256" % path):
-        return compute_sha256(path)
-
-
 def _list_started_words(
     example: str, image_commands: List[commands.Command], name: str
 ) -> List[str]:
@@ -368,13 +339,13 @@ def _require_working_commands(
 
 
 def _inspect_image(
-    options: argparse.Namespace, site: Dict[str, Any], host: Host, name: str
+    options: argparse.Namespace, site: Dict[str, Any], host: Host, name: str, is_site_image: bool
 ) -> Tuple[str, List[Verdict], Dict[str, Any]]:
     """
     Print an overview of the image, and judge all approaches.
 
     Returns the example, the verdicts, and the parameters of the easyconfig that the image decides:
-    programs and labels. name: name of the module.
+    programs and labels. name: name of the module. is_site_image: whether the site provides the image.
     """
     with streams.Progress("looking for programs in %s" % options.image) as progress, Image(
         options.image, ''
@@ -409,7 +380,7 @@ def _inspect_image(
                 )
             )
         chosen = options.approach or recommend_approach(verdicts, site)
-        page = _format_overview(image, image_commands, site, host, verdicts)
+        page = _format_overview(image, image_commands, site, host, verdicts, is_site_image)
         progress.stop()
         print(
             '\n'.join(
@@ -421,7 +392,11 @@ def _inspect_image(
         if chosen and options.command and not options.force:
             further = [command for command in image_commands if command.path not in words]
             _require_working_commands(image, further, chosen, site, host)
-        programs = options.command or commands.list_command_names(image_commands)
+        # The name of a program below a folder libexec does not identify the program.
+        programs = options.command or [
+            command.path if re.match(commands.LIBEXEC, command.path) else command.name
+            for command in image_commands
+        ]
         return example, verdicts, {'programs': programs, 'labels': image.labels}
 
 
@@ -449,15 +424,19 @@ def main(options: argparse.Namespace) -> int:
     options.image = site_path or options.image
     name = _resolve_module_name(options)
     example, verdicts, parameters = _inspect_image(
-        options, site, resolve_host(options, site, root), name
+        options, site, resolve_host(options, site, root), name, bool(site_path)
     )
     verdict = _select_verdict(options, verdicts, site)
-    path = _resolve_easyconfig_path(options, name, verdict.approach, bool(site_path))
+    # Users cannot write to the folder of an image that the site provides.
+    folder = options.output or not site_path and os.path.dirname(options.image) or '.'
+    path = os.path.normpath(os.path.join(folder, '%s-%s.eb' % (name, verdict.approach)))
+    with streams.Progress("reading %s for its sha256" % options.image):
+        sha256 = compute_sha256(options.image)
     values = easyconfig.build_parameters(
         name,
         verdict.approach,
         site_path or os.path.basename(options.image),
-        _compute_sha256(options.image),
+        sha256,
         example=example,
         title=APPROACHES[verdict.approach]['title'],
         **parameters,
@@ -476,7 +455,4 @@ def main(options: argparse.Namespace) -> int:
         _list_eb_options(options, path, verdict, bool(site_path)),
     ):
         print('    ' + line)
-    placement_note = format_placement_note(site)
-    if placement_note:
-        print(columns.fill_text('Placement: %s.' % placement_note))
     return 0

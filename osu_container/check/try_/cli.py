@@ -79,8 +79,16 @@ class TryError(Exception):
     """A step of `osu-container try` failed; the text of the error tells the user why."""
 
 
-class WorkFolderError(outputs.OutputFileError):
-    """Somebody has exchanged the work folder, so `osu-container try` stops."""
+#: Errors whose text tells the user the problem
+_EXPECTED = (
+    TryError,
+    SettingsError,
+    FactsError,
+    ImageError,
+    ElfError,
+    judging.ProofError,
+    OSError,
+)
 
 
 class Stage(NamedTuple):
@@ -142,13 +150,13 @@ def main(options: argparse.Namespace) -> int:
 
 def _create_work_folder() -> str:
     """
-    Create a temporary folder in the user's cache folder, or else in TMPDIR; return the path.
+    Create a marked folder in the user's cache folder, or else in /tmp; return the path.
 
-    All nodes of a job see the cache folder, which is in the user's home. Raises OSError if the
-    temporary folder cannot be created.
+    All nodes of a job see the cache folder, which is in the user's home. In both parents, no other
+    user can exchange the new folder. Raises OSError if the folder cannot be created.
     """
     cache = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
-    parents = [os.path.join(cache, 'osu-container'), os.environ.get('TMPDIR', ''), '/tmp']
+    parents = [os.path.join(cache, 'osu-container'), '/tmp']
     for parent in filter(os.path.isabs, parents):
         try:
             os.makedirs(parent, 0o700, exist_ok=True)
@@ -235,40 +243,17 @@ class TryRun:
         """
         Call `function` and return its result, None if the function fails.
 
-        A failure is recorded in the report with the cause that `osu-container why` finds. Raises
-        WorkFolderError if somebody has exchanged the work folder.
+        A failure is recorded in the report with the cause that `osu-container why` finds.
         """
-        if not outputs.is_marked_folder(self.work):
-            raise WorkFolderError(
-                self.work,
-                "somebody has exchanged the work folder of osu-container try, so the command stops "
-                "before it runs a file of the folder. Find out who may write to the parent folder",
-            )
         print('[%4.0f s] %s' % (time.time() - self.begin, title), flush=True)
-        text = None
         try:
             return function(*arguments)
-        except WorkFolderError:
-            raise
-        except (
-            TryError,
-            SettingsError,
-            FactsError,
-            ImageError,
-            ElfError,
-            judging.ProofError,
-            OSError,
-        ) as err:
-            text = str(err)
-        except Exception:  # The next steps can still run after an unexpected error.
-            text = traceback.format_exc()
+        except Exception as err:  # The next steps can still run after an unexpected error.
+            text = (str(err) if isinstance(err, _EXPECTED) else traceback.format_exc()).strip()
+            self.failed.append(title)
+            print('          failed: %s' % text.split('\n')[-1][:200], flush=True)
+            self.file.add('errors', '* %s\n%s\n%s' % (title, text, _explain_failure(text)))
         finally:
-            if text is not None:
-                self.failed.append(title)
-                print('          failed: %s' % text.strip().split('\n')[-1][:200], flush=True)
-                self.file.add(
-                    'errors', '* %s\n%s\n%s' % (title, text.strip(), _explain_failure(text))
-                )
             self.save()
         return None
 
@@ -424,17 +409,11 @@ class TryRun:
         try:
             return find_runtime(self.site['runtime']['value'])
         except FactsError as err:
-            engine = self.site.get('engine', {'value': None})['value']
+            if 'engine' not in self.site:
+                raise
             raise TryError(
-                '%s%s'
-                % (
-                    err,
-                    engine
-                    and '. This system starts containers with %s, which `osu-container try` does '
-                    'not support. Read docs/other-systems.md'
-                    % engine
-                    or '',
-                )
+                '%s. This system starts containers with %s, which `osu-container try` does not '
+                'support. Read docs/other-systems.md' % (err, self.site['engine']['value'])
             )
 
     def judge_approaches(
@@ -474,11 +453,8 @@ class TryRun:
             ),
         )
         reason = 'check predicts that it fails' if runtime else 'no container runtime'
-        self.skipped += [
-            '%s: %s' % (name, reason)
-            for name in names
-            if name not in [approach for approach, _, _ in ready]
-        ]
+        left_out = [name for name in names if name not in [approach for approach, _, _ in ready]]
+        self.skipped += ['%s: %s' % (name, reason) for name in left_out]
         return sorted(ready, key=lambda item: item[0] != best)
 
     def select_site_verdict(
@@ -717,43 +693,24 @@ class TryRun:
             'runs: %d of %d succeeded' % (self.success_count, self.run_count),
             '',
         ]
-        if self.table:
-            measured = {name: row for name, (_, row) in self.table.items() if row}
-            titles = {title: None for row in measured.values() for title in row}
-            if measured:
-                lines += columns.format_table(
-                    [['', *measured, '']]
-                    + [
-                        [title] + [row.get(title, '-') for row in measured.values()] + ['']
-                        for title in titles
-                    ],
-                    range(1, len(measured) + 1),
-                )
-                lines += [
-                    '(osu_latency in us at 8 B; osu_bw in MB/s at the largest message size)',
-                    '',
-                ]
-            if self.patterns:
-                lines += ['MPI communication patterns that failed or could not run:']
-                lines += columns.format_table(
-                    [
-                        (name, ', '.join('%s (%s)' % each[:2] for each in row) or 'none')
-                        for name, row in self.patterns.items()
-                    ],
-                    indent='  ',
-                ) + ['']
-            lines += (
-                ['Verdicts of check:']
-                + columns.format_table(
-                    [(name, level) for name, (level, _) in self.table.items()], indent='  '
-                )
-                + ['']
-            )
-        lines += ['failed: %s' % title for title in self.failed] or ['failed: nothing']
-        return '\n'.join(
-            lines
-            + [
-                'left out: %s' % reason
-                for reason in sorted(set(self.skipped), key=self.skipped.index)
+        measured = {name: row for name, (_, row) in self.table.items() if row}
+        if measured:
+            rows = [['', *measured, '']] + [
+                [title, *(row.get(title, '-') for row in measured.values()), '']
+                for title in dict.fromkeys(title for row in measured.values() for title in row)
             ]
-        )
+            lines += columns.format_table(rows, range(1, len(measured) + 1))
+            lines += ['(osu_latency in us at 8 B; osu_bw in MB/s at the largest message size)', '']
+        patterns = [
+            (name, ', '.join('%s (%s)' % each[:2] for each in row) or 'none')
+            for name, row in self.patterns.items()
+        ]
+        verdicts = [(name, level) for name, (level, _) in self.table.items()]
+        for title, table in (
+            ('MPI communication patterns that failed or could not run:', patterns),
+            ('Verdicts of check:', verdicts),
+        ):
+            if table:
+                lines += [title, *columns.format_table(table, indent='  '), '']
+        lines += ['failed: %s' % title for title in self.failed or ['nothing']]
+        return '\n'.join(lines + ['left out: ' + reason for reason in dict.fromkeys(self.skipped)])

@@ -19,7 +19,6 @@ import grp
 import os
 import pwd
 import re
-from collections import OrderedDict
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Tuple
 
 from osu_container.base.terminal import REDACTED, escape_text, mask_secrets
@@ -50,9 +49,7 @@ class TryFile:
 
     def __init__(self, path: str, redactor: 'Redactor') -> None:
         self.path, self.redactor = path, redactor
-        self.parts: Dict[str, List[Tuple[Optional[str], str]]] = OrderedDict(
-            (name, []) for name in PARTS
-        )
+        self.parts: Dict[str, List[Tuple[Optional[str], str]]] = {name: [] for name in PARTS}
 
     def add(self, part: str, text: str, series: Optional[str] = None) -> None:
         """Add a text to a part of the report; series: the approach, if the text has figures."""
@@ -65,7 +62,7 @@ class TryFile:
         lines = [HEAD]
         for name, limit in PARTS.items():
             blocks: List[str] = []
-            for series in OrderedDict.fromkeys(series for series, _ in self.parts[name]):
+            for series in dict.fromkeys(series for series, _ in self.parts[name]):
                 blocks += ['---- %s ----' % series] * bool(series)
                 blocks += [text for other, text in self.parts[name] if other == series]
             text = '\n'.join(blocks)

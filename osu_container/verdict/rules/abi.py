@@ -133,7 +133,6 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
     'two MPIs',
     source='MPI 5.0, Application Binary Interface: handles are int in MPICH and pointers in Open '
     'MPI',
-    facts=(),
 )
 def two_mpis(trial: Trial) -> Iterator[Finding]:
     """
@@ -229,7 +228,7 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@rule('no program', source='docs/check.md', facts=())
+@rule('no program', source='docs/check.md')
 def no_program(trial: Trial) -> Iterator[Finding]:
     """
     `osu-container check` knows which MPI the program uses.

@@ -15,6 +15,7 @@ from osu_container.image.loader import LoadedFile, find_loaded_file, list_undefi
 from osu_container.verdict.rules.finding import Finding, make_finding, rule
 from osu_container.verdict.rules.questions import (
     compute_module_values,
+    find_last_version,
     find_loaded_mpi,
     has_sufficient_glibc,
     list_glibc_dependents,
@@ -53,13 +54,10 @@ def unknown_host(trial: Trial) -> Iterator[Finding]:
     """The published data show which host libraries the module injects."""
     evidence = list_undescribed_facts(trial)
     if evidence:
-        gaps = '; '.join(
-            '%s of %s' % (fact, posixpath.basename(path)) for path, fact in evidence[:3]
-        )
+        gaps = ['%s of %s' % (fact, posixpath.basename(path)) for path, fact in evidence]
         yield make_finding(
             'unknown',
-            'the host was not inspected, and the published data lack %s%s'
-            % (gaps, '; and %d more' % (len(evidence) - 3) if len(evidence) > 3 else ''),
+            'the host was not inspected, and the published data lack ' + shorten_names(gaps),
             [(path, 'not described: ' + fact) for path, fact in evidence],
             DESCRIPTION_REMEDY,
         )
@@ -129,24 +127,18 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
     process = trial.program.rccl_plugin[1] if trial.program.rccl_plugin else trial.process
     dependents = list_glibc_dependents(trial) if not has_sufficient_glibc(trial) else []
     if dependents:
-        libc = find_loaded_file(trial.process, 'libc.so.6')
-        newest = (
-            sort_versions(name for name in libc.facts.verdef if name[:7] == 'GLIBC_2')[-1:]
-            if libc
-            else []
-        )
+        path, libc = dependents[0].facts.path, find_loaded_file(trial.process, 'libc.so.6')
         unknown_versions.append(
             (
-                dependents[0].facts.path,
+                path,
                 LIBC_VERSIONS,
-                'the image has glibc %s, and %d host libraries, among them %s, may need %s'
+                'the newest version in the C library of the image is %s, and %d host libraries, among '
+                'them %s, may need versions up to that of the host, GLIBC_%s'
                 % (
-                    newest[0][6:] if newest else 'of unknown release',
+                    find_last_version(libc.facts.verdef if libc else (), 'GLIBC_'),
                     len(dependents),
-                    posixpath.basename(dependents[0].facts.path),
-                    'up to GLIBC_%s' % host.glibc
-                    if getattr(host, 'glibc', None)
-                    else 'any GLIBC version',
+                    posixpath.basename(path),
+                    host.glibc or 'unknown',
                 ),
             )
         )

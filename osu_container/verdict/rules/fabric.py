@@ -399,12 +399,8 @@ def _may_survive_refusal(trial: Trial) -> bool:
     ran (in each of six runs).
     """
     names = get_exported_value(trial.environment, 'FI_PROVIDER') or ''
-    traits = trial.mpi
-    return (
-        traits.get('family') == 'MPICH'
-        and parse_release(traits['release']) >= FIRST_FREEING_MPICH
-        and (names.startswith('^') or ',' in names)
-    )
+    is_new = parse_release(trial.mpi['release']) >= FIRST_FREEING_MPICH
+    return trial.mpi['family'] == 'MPICH' and is_new and bool(re.search('^\\^|,', names))
 
 
 @rule(
@@ -567,19 +563,13 @@ def tcp_only(trial: Trial) -> Iterator[Finding]:
         layer == LIBFABRIC and asks_for_tcp or layer == TCP and not trial.approach['requires']
     ):
         return
-    works = network['ucx']['value']
+    remedy = 'use approach hybrid, bind or opensource for the high-speed network'
     if trial.mpi.get('family') == 'Open MPI':
-        remedy = (
-            _UCX_REMEDY if works else 'use an image whose libfabric has the provider %s' % provider
+        remedy = 'use an image whose libfabric has the provider %s' % provider
+    if network['ucx']['value']:
+        remedy += (
+            '; or let MPI use UCX (for MPICH: `export MPIR_CVAR_CH4_NETMOD=ucx`): ' + _UCX_REMEDY
         )
-    elif works and 'ch4:ucx' in (trial.mpi.get('device') or []) and not find_ucx_problem(trial):
-        remedy = (
-            'run `export MPIR_CVAR_CH4_NETMOD=ucx` before srun, because this MPICH has UCX, and '
-            'UCX reaches the network cards'
-        )
-    else:
-        remedy = 'use approach hybrid, bind or opensource for the high-speed network'
-        remedy += ', or an image whose MPI uses UCX' if works else ''
     yield make_finding(
         'works slowly',
         'MPI sends over TCP only: the network of this site (%s) needs the provider %s'

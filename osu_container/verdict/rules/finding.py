@@ -58,7 +58,7 @@ RULES_BY_NAME: Dict[str, Rule] = {}
 
 
 def rule(
-    name: str, source: str, facts: Sequence[str], needs_process: bool = False
+    name: str, source: str, facts: Sequence[str] = (), needs_process: bool = False
 ) -> Callable[[Callable[[Trial], Iterable[Finding]]], Rule]:
     """
     Return the decorator that registers a function as a rule.

@@ -8,7 +8,7 @@ from osu_container.image.loader import (
     list_version_problems,
 )
 from osu_container.verdict.layers import split_provider
-from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
+from osu_container.verdict.rules.finding import Finding, make_finding, rule
 from osu_container.verdict.rules.questions import (
     compute_module_values,
     find_gpu_maker,
@@ -49,14 +49,6 @@ def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
             [(image.path, '%s %s, no %s' % (_SOFTWARE[other], releases[other], software))],
             'use an image with %s; or run `eb --force` to install for programs that use no GPU'
             % software,
-        )
-    elif not release and not image.is_partial:
-        yield make_finding(
-            NOTE,
-            'the image has no %s, so programs of the image can use only buffers in host memory'
-            % software,
-            [(image.path, 'no files of ' + software)],
-            'for buffers in GPU memory, use an image with ' + software,
         )
 
 
@@ -104,12 +96,18 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
     mpi_paths = [library.path for library in trial.process.loaded]
     loaded = [library for library in process.loaded if library.path not in mpi_paths]
     fabric = find_loaded_file(process, 'libfabric.so.1')
-    is_complete = not process.broken and len(process.missing) == len(trial.process.missing)
-    if (
-        provider_name == 'cxi'
-        and is_complete
-        and not any('libfabric.so.1' in library.facts.needed for library in loaded)
-    ):
+    problems = [
+        (format_version_problem(problem), problem[0].facts.path)
+        for problem in list_version_problems(process)
+        if problem[0] in loaded
+    ]
+    if not trial.image.is_partial:
+        missing = process.missing[len(trial.process.missing) :]
+        problems += [
+            ('%s needs %s, which is missing' % (path, needed), path) for needed, _ in missing
+        ]
+    uses_libfabric = any('libfabric.so.1' in library.facts.needed for library in loaded)
+    if provider_name == 'cxi' and not (process.broken or problems or uses_libfabric):
         yield (
             '%s does not use libfabric, which Slingshot requires' % path,
             (path, 'no DT_NEEDED libfabric.so.1'),
@@ -131,18 +129,11 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
                 "use an approach that injects the host's libfabric, and an image whose plugin has no "
                 'DT_RPATH to another libfabric',
             )
-    for problem in list_version_problems(process):
-        if problem[0] in loaded:
-            yield (
-                format_version_problem(problem),
-                (problem[0].facts.path, 'needs ' + ', '.join(problem[2])),
-                'use an image whose plugin was built with the same libfabric or an older libfabric',
-            )
-    for name, _ in [] if trial.image.is_partial else process.missing[len(trial.process.missing) :]:
+    for problem, file in problems:
         yield (
-            '%s needs %s, which is missing' % (path, name),
-            (path, 'needs ' + name),
-            'install %s in the image' % name,
+            problem,
+            (file, 'ld.so does not load this file'),
+            'use an image whose plugin was built with the libraries of this image',
         )
 
 

@@ -73,7 +73,7 @@ def _format_change(name: str, variable: Optional[Variable]) -> str:
     )
 
 
-@rule('start of the container', source='action script of Apptainer 1.4.5', facts=())
+@rule('start of the container', source='action script of Apptainer 1.4.5')
 def check_container_start(trial: Trial) -> Iterator[Finding]:
     """The image's environment scripts let the program start."""
     exit_point = trial.environment.exit_point
@@ -92,7 +92,7 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@rule('unknown environment', source='image/environment.py', facts=())
+@rule('unknown environment', source='image/environment.py')
 def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     """
     The image's values of LD_LIBRARY_PATH, LD_PRELOAD and LD_AUDIT are known before a run.
@@ -113,7 +113,7 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
             )
 
 
-@rule('privileges', source='ld.so(8), secure-execution mode', facts=())
+@rule('privileges', source='ld.so(8), secure-execution mode')
 def check_privileges(trial: Trial) -> Iterator[Finding]:
     """
     The program is neither setuid nor setgid.
@@ -234,18 +234,10 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
         problem = variable and variable.reason or _format_change(name, variable)
         problems.setdefault((problem, location), []).append(name)
     for (problem, location), changed_names in sorted(problems.items()):
-        values = [
-            name + '=' + module_values[name] for name in changed_names if name in module_values
-        ]
         yield make_finding(
             'unknown',
-            'the image changes %s (%s: %s), and check has no rule for the effect of this change%s'
-            % (
-                ' and '.join(changed_names),
-                location,
-                problem,
-                '; the module sets ' + ' and '.join(values) if values else '',
-            ),
+            'the image changes %s (%s: %s), and check has no rule for the effect of this change'
+            % (' and '.join(changed_names), location, problem),
             [(location, name) for name in changed_names],
             'remove %s from the image, or export APPTAINERENV_%s with another value, which overrides '
             'the value of the image' % (changed_names[0], changed_names[0]),
@@ -261,7 +253,6 @@ _NEEDED_PARTS = {'self', 'sm', 'vader', 'tcp', 'cm', 'ob1', 'basic', 'hash', 'na
 @rule(
     'parameter files',
     source='docs.open-mpi.org, v5.0.x, Setting MCA parameter values; pmix-mca-params.conf of PMIx',
-    facts=(),
 )
 def check_parameter_files(trial: Trial) -> Iterator[Finding]:
     """No parameter file of Open MPI or PMIx in the image chooses the network."""

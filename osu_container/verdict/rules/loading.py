@@ -4,13 +4,12 @@ Rules on ld.so: missing libraries, symbol versions, symbols, and the order of li
 
 import posixpath
 import re
-from typing import Dict, Iterator, List, Set, Tuple
+from typing import Dict, Iterator, List, Tuple
 
 from osu_container.image.environment import resolve_process_variable
 from osu_container.image.loader import (
     LoadedFile,
     Process,
-    find_library,
     find_loaded_file,
     list_undefined_symbols,
     list_version_problems,
@@ -39,13 +38,12 @@ from osu_container.verdict.rules.questions import (
 )
 from osu_container.verdict.trial import (
     DRIVER_LIBRARY,
-    Container,
     Trial,
     make_container,
 )
 
 
-@rule('static program', source='ld.so(8)', facts=())
+@rule('static program', source='ld.so(8)')
 def static_program(trial: Trial) -> Iterator[Finding]:
     """
     The program must be linked dynamically.
@@ -167,16 +165,10 @@ def _explain_defeat(
             'run `patchelf --replace-needed %s %s %s` in the recipe of the image'
             % (library.name, soname, requester.path),
         )
-    _, why = find_library(
-        soname,
-        requester,
-        Container(trial.image, dict(trial.injected), {}),
-        trial.container.library_path,
-        trial.process.loaded[0] if trial.program.path else None,
-        library.facts.machine,
-    )
     folder, owner = posixpath.dirname(library.path), requester
-    if why == 'LD_LIBRARY_PATH' or owner is None:
+    folders = trial.container.library_path
+    first = tuple(name.rstrip('/') + '/' for name in folders[: folders.index(INJECT_FOLDER)])
+    if owner is None or library.path.startswith(first):
         return (
             'the image prepends %s to LD_LIBRARY_PATH (%s), which ld.so searches first'
             % (folder, location),
@@ -276,22 +268,20 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
     ]
     for problem in problems:
         library, soname, versions, provider = problem
-        kind = versions[0].split('_')[0]
-        # The C library is always the image's.
-        remedy = {
-            'FABRIC': 'use an approach with the libfabric of the image, or an image whose MPI was '
-            "built with the host's libfabric or an older libfabric"
-            if provider.origin == 'host'
-            else "use an approach that injects the host's libfabric if the host's libfabric is "
-            "newer, or an image whose MPI was built with the image's libfabric",
-            'GLIBC': 'use an image of a distribution at least as new as the host'
-            if library.origin == 'host'
-            else 'rebuild the image, because the libraries of the image do not fit each other',
-        }.get(
-            kind,
-            'use an image with a newer %s, or an approach that injects fewer host '
-            'libraries' % soname,
+        remedy = (
+            'use an image with a newer %s, or an approach that injects fewer host libraries'
+            % soname
         )
+        if provider.origin == 'host':
+            remedy = (
+                'use an approach with the %s of the image, or an image whose libraries were built with '
+                "the host's release or an older release" % soname
+            )
+        elif library.origin == 'image':
+            remedy = (
+                "rebuild the image, because the libraries of the image do not fit each other, or use an "
+                "approach that injects the host's %s if the host's library is newer" % soname
+            )
         newest = find_last_version(provider.facts.verdef, versions[0])
         yield make_finding(
             'fails',
@@ -356,31 +346,21 @@ def list_differences(trial: Trial, listing: Listing) -> List[str]:
     container = make_container(trial)
     container.follow_listing(listing)
     process = simulate_load(trial.program.load_roots, container, trial.container.library_path)
-    missing = {name for name, _ in process.missing}
-    versions = {name for _, _, names, _ in list_version_problems(process) for name in names}
-    undefined = {symbol.partition('@')[0] for _, symbol, _ in list_undefined_symbols(process)}
+    complaints = {name for name, _ in process.missing}.union(
+        name for _, _, names, _ in list_version_problems(process) for name in names
+    ) or {symbol.partition('@')[0] for _, symbol, _ in list_undefined_symbols(process)}
     if listing.problem:
-        fails = process.broken or missing or versions or undefined or trial.environment.exit_point
+        fails = process.broken or complaints or trial.environment.exit_point
         return [] if fails else [listing.problem]
     if process.broken:
         return ['%s is not a valid library' % process.broken[0][0]]
 
-    def describe(missing: Set[str], versions: Set[str], undefined: Set[str]) -> Set[str]:
-        problems = {name + ' => not found' for name in missing}
-        problems |= {'version %s is missing' % name for name in versions}
-        # Undefined symbols follow from missing libraries and versions.
-        return problems or {name + ' is undefined' for name in undefined}
-
     def resolve(path: str) -> str:
         return container.resolve(path) or path if container.exists(path) else path
 
-    listed = describe(
-        listing.missing_libraries, listing.missing_versions, listing.undefined_symbols
-    )
-    predicted = {resolve(library.path) for library in process.loaded}
-    predicted.add(resolve(find_loader_path(trial) or ''))
-    differences = listed ^ describe(missing, versions, undefined)
-    differences |= set(map(resolve, listing.libraries.values())) - predicted
+    predicted = [find_loader_path(trial) or '', *(library.path for library in process.loaded)]
+    differences = {name + ' is missing' for name in listing.complaints ^ complaints}
+    differences |= set(map(resolve, listing.libraries.values())) - set(map(resolve, predicted))
     return sorted(
         text for text in differences if not DRIVER_LIBRARY.match(posixpath.basename(text))
     )
@@ -389,7 +369,6 @@ def list_differences(trial: Trial, listing: Listing) -> List[str]:
 @rule(
     'dry run',
     source='ld.so(8), LD_TRACE_LOADED_OBJECTS, LD_WARN, LD_BIND_NOW; elf/rtld.c of glibc 2.36',
-    facts=(),
 )
 def check_dry_run(trial: Trial) -> Iterator[Finding]:
     """
@@ -424,9 +403,9 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
             % (len(listing.libraries), program),
         )
         return
-    is_fatal = listing.problem or listing.missing_versions
+    is_fatal = listing.problem and listing.is_trusted and listing.environment
     yield make_finding(
-        'fails' if is_fatal and listing.is_trusted and listing.environment else 'unknown',
+        'fails' if is_fatal else 'unknown',
         "the libraries that the image's loader lists for %s differ from the prediction: %s"
         % (program, shorten_names(differences)),
         [(trial.image.path, text) for text in differences[:5]],

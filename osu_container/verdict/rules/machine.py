@@ -131,9 +131,7 @@ def check_processor_level(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@rule(
-    'musl', source='docs.cscs.ch, known issues of the hooks: Alpine', facts=(), needs_process=True
-)
+@rule('musl', source='docs.cscs.ch, known issues of the hooks: Alpine', needs_process=True)
 def check_musl(trial: Trial) -> Iterator[Finding]:
     """The image has glibc, which the host's libraries need."""
     if trial.process.uses_musl and trial.approach['inject']:
@@ -178,7 +176,6 @@ def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
 @rule(
     'overlay',
     source='apptainer.org, user guide, Persistent Overlays: overlay embedded in SIF',
-    facts=(),
 )
 def check_overlay(trial: Trial) -> Iterator[Finding]:
     """

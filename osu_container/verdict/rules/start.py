@@ -87,7 +87,6 @@ def _list_foreign_files(trial: Trial, started: StartedProcess) -> List[Tuple[str
 @rule(
     'start',
     source='proc(5), /proc/PID/maps; ld.so(8), LD_DEBUG',
-    facts=(),
 )
 def check_start(trial: Trial) -> Iterator[Finding]:
     """Each process of the started command has loaded the MPI and libfabric of the approach."""

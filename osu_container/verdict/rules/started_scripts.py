@@ -17,7 +17,6 @@ def _names_host_folder(text: Optional[str]) -> bool:
     'interpreter',
     source='execve(2), Interpreter scripts; runs of random pairs of an image and a host: the '
     'entrypoint was a bash script in an image without bash',
-    facts=(),
 )
 def check_interpreter(trial: Trial) -> Iterator[Finding]:
     """Every started file is executable, and the image has the interpreter of every script."""
@@ -52,7 +51,6 @@ def check_interpreter(trial: Trial) -> Iterator[Finding]:
 @rule(
     'entrypoint',
     source='HPE, MPI OSU Benchmarks with libfabric swap: /host/lib and /host/usr',
-    facts=(),
 )
 def check_entrypoint(trial: Trial) -> Iterator[Finding]:
     """For approach swap, the image's entrypoint searches the folders of host libraries."""
@@ -62,19 +60,9 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
         trial.image.read_entrypoint(),
         [folder['target'] for folder in trial.approach['entrypoint']],
     )
-    if not scripts:
-        yield make_finding(
-            'fails',
-            "the image has no entrypoint for approach %s, so no script searches for the host's "
-            "libfabric in %s" % (trial.approach['name'], targets[0]),
-            [(trial.image.path, 'no runscript, no OCI entrypoint')],
-            'use approach hybrid, which needs no entrypoint, or an image with an entrypoint for '
-            'approach swap (container-recipes/entrypoint)',
-        )
-        return
     texts = [text for _, text in scripts if text]
-    if not any(_names_host_folder(text) for text in texts):
-        names = ', '.join(path for path, _ in scripts)
+    if not any(map(_names_host_folder, texts)):
+        names = ', '.join(path for path, _ in scripts) or 'the image has no entrypoint'
         is_certain = len(texts) == len(scripts)
         yield make_finding(
             'fails' if is_certain else 'unknown',
@@ -84,7 +72,7 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
                 names,
                 '' if is_certain else ' (check cannot read at least one of these files)',
             ),
-            [(scripts[0][0], 'no /host in it')],
-            'use approach hybrid, or an image with an entrypoint for approach %s'
-            % trial.approach['name'],
+            [(trial.image.path, 'no /host in ' + names)],
+            'use approach hybrid, or an image with an entrypoint for approach %s '
+            '(container-recipes/entrypoint)' % trial.approach['name'],
         )
