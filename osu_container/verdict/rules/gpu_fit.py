@@ -8,7 +8,7 @@ from osu_container.image.loader import (
     list_version_problems,
 )
 from osu_container.verdict.layers import split_provider
-from osu_container.verdict.rules.finding import Finding, make_finding, rule
+from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
 from osu_container.verdict.rules.questions import (
     compute_module_values,
     find_gpu_maker,
