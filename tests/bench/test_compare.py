@@ -455,17 +455,6 @@ def test_repeats_are_paired_within_one_run_only(tmp_path):
     ) == {'paired'}
 
 
-def test_run_without_native_lists_other_comparisons(tmp_path):
-    with pytest.raises(CompareError, match='reference list'):
-        compare_with_native(
-            run_files.read_results(make_run(tmp_path / 'a', approaches=('pure', 'hybrid')))
-        )
-    with pytest.raises(CompareError, match='only .* of native'):
-        compare_with_native(
-            run_files.read_results(make_run(tmp_path / 'b', approaches=('native',)))
-        )
-
-
 def test_publication_names_its_native_series():
     found = compare_with_native(read_published('lumi-native-2026-03'))
     assert {one.b.name for one in found} == {'cray-mpich-9.0.1-hardware'} and len(found) > 20
@@ -614,7 +603,8 @@ def test_exit_code_follows_verdict_and_fail_on(results, capsys):
         (['nowhere'], 'nowhere'),
         (['quiet', 'lumi-g-2025-03:none'], 'none'),
         (['quiet', '--only', 'osu_alltoall'], 'osu_alltoall'),
-        (['alps-gh200-2025'], 'native'),
+        (['alps-gh200-2025'], 'reference list'),
+        (['quiet:native'], 'only results of native'),
         (['quiet', 'hpe-libfabric-swap'], 'osu_get_bw'),
     ],
 )
