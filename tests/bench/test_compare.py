@@ -584,7 +584,8 @@ def test_exit_code_follows_verdict_and_fail_on(results, capsys):
         (['nowhere'], 'nowhere'),
         (['quiet', 'lumi-g-2025-03:none'], 'none'),
         (['quiet', '--only', 'osu_alltoall'], 'osu_alltoall'),
-        (['alps-gh200-2025'], 'native'),
+        (['alps-gh200-2025'], 'reference list'),
+        (['quiet:native'], 'only results of native'),
         (['quiet', 'hpe-libfabric-swap'], 'osu_get_bw'),
     ],
 )
