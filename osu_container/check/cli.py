@@ -5,10 +5,11 @@ import json
 import os
 import posixpath
 import re
+import sys
 from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from osu_container.base import columns, shell, streams
-from osu_container.base.terminal import escape_line
+from osu_container.base.terminal import escape_line, escape_text
 from osu_container.check import examination, start
 from osu_container.check.described import describe_catalogue_image, find_catalogue_name
 from osu_container.check.public_hosts import find_host_description
@@ -94,6 +95,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '-v',
         action='store_true',
         help="print all findings with their evidence and remedies",
+    )
+    parser.add_argument(
+        '--color',
+        choices=('auto', 'always', 'never'),
+        default='auto',
+        help="whether to colour the verdicts; default: auto, which colours the verdicts on a "
+        "terminal unless the variable NO_COLOR is set",
     )
     parser.add_argument(
         '--published', action='store_true', help=argparse.SUPPRESS
@@ -246,7 +254,8 @@ def print_verdicts(
         if first and not re.match(r'(.*/)?(\w*sh|env)$', first):
             command_options += ['--command', first]
         chosen = None if options.approach else (eb_options, command_options)
-        print(format_check_report(facts, site, host, verdicts, best, chosen, options.verbose))
+        report = format_check_report(facts, site, host, verdicts, best, chosen, options.verbose)
+        print_colored(report, options.color)
     return EXIT_CODES[min((verdict.level for verdict in verdicts), key=LEVELS.index)]
 
 
@@ -491,6 +500,28 @@ def _format_finding(text: str, finding: Finding, has_remedy: bool, has_evidence:
     for item in finding.evidence if has_evidence else ():
         lines += _fold_entry('evidence', '%s: %s' % item)
     return lines + (_fold_entry('remedy', finding.remedy) if has_remedy and finding.remedy else [])
+
+
+#: Level in the report -> its colour on a terminal (ECMA-48, select graphic rendition)
+_COLORS = {'WORKS SLOWLY': 33, 'WORKS': 32, 'NO USE': 36, 'UNKNOWN': 35, 'FAILS': 31}
+
+
+def print_colored(text: str, choice: str) -> None:
+    """Print a report. `choice`, the value of --color, decides whether levels have colours."""
+    is_colored = choice == 'always' or (
+        choice == 'auto' and sys.stdout.isatty() and not os.environ.get('NO_COLOR')
+    )
+    if not is_colored:
+        print(text)
+        return
+    colored = re.sub(
+        r'(?m)^(\w+ +)((?:PROBABLY )?(%s))(?= |$)' % '|'.join(_COLORS),
+        lambda match: (
+            '%s\033[1;%dm%s\033[0m' % (match.group(1), _COLORS[match.group(3)], match.group(2))
+        ),
+        escape_text(text),
+    )
+    getattr(sys.stdout, 'write_raw', sys.stdout.write)(colored + '\n')
 
 
 def _format_advice(

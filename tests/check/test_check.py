@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from osu_container.base.terminal import ESCAPES
 from osu_container.check.cli import CONTAINER_APPROACHES, EXIT_CODES, REPORT_LINES
 from osu_container.check.site import LOCAL_FILE_NAME, find_local_file
 from osu_container.cli import main
@@ -348,6 +349,8 @@ def add_python(own, parts, script):
         path = re.search(r'=> (/\S+)', line)
         if path and not own.resolve_path(path.group(1)).exists():
             own.copy(path.group(1))
+    if os.path.isdir('/usr/lib/python3/dist-packages'):  # Debian's Python
+        own.write('/usr/lib/python3/dist-packages/README.txt', '')
     name = f'MPI{suffix}'
     own.copy(parts.plain(name, needed=[parts.mpi()]), f'{packages}/mpi4py/{name}')
     own.write(f'{packages}/mpi4py/__init__.py', '')
@@ -420,6 +423,16 @@ def test_report_fits_a_screen(place, make_image, parts, monkeypatch, capsys, cha
         **{key: value(parts) if callable(value) else value for key, value in changes.items()}
     )
     require_short_report(read_text_report(monkeypatch, capsys, columns, *place.list_arguments(own)))
+
+
+def test_levels_are_coloured_on_request(place, monkeypatch, capsys):
+    plain = read_text_report(monkeypatch, capsys, '100', *place.list_arguments())
+    monkeypatch.setenv('NO_COLOR', '1')
+    colored = read_text_report(
+        monkeypatch, capsys, '100', *place.list_arguments(), '--color', 'always'
+    )
+    assert '\033' not in plain and re.search(r'^hybrid +\033\[1;32mWORKS\033\[0m ', colored, re.M)
+    assert ESCAPES.sub('', colored) == plain
 
 
 def test_no_approach_is_recommended_when_all_fail(place, make_image, parts):

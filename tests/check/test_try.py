@@ -12,7 +12,7 @@ import pytest
 from osu_container import cli
 from osu_container.base import outputs
 from osu_container.bench.results import imported, run_files, select
-from osu_container.check.try_.cli import Stage, TryError, TryRun
+from osu_container.check.try_.cli import Stage, TryError, TryRun, WorkFolderError
 from osu_container.check.try_.try_file import (
     LIMIT,
     PARTS,
@@ -197,6 +197,20 @@ def test_failed_step_is_recorded_and_the_rest_runs(run_try, tmp_path, capsys):
     errors = text.partition('==== errors ====')[2].partition('====')[0]
     assert len(re.findall(r'^\* .*\.sif$', errors, re.M)) == 2 and 'why:' in errors
     assert cli.main(['compare', str(path), str(path)]) == 3 and path.name in capsys.readouterr().err
+
+
+def test_try_stops_when_its_work_folder_is_exchanged(tmp_path, monkeypatch):
+    monkeypatch.setenv('XDG_CACHE_HOME', str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    attempt = TryRun(argparse.Namespace(site=None, sysroot=None, output=None, image=None))
+    with attempt.open_work_folder():
+        work = tmp_path / 'osu-container' / os.path.basename(attempt.work)
+        work.rename(tmp_path / 'moved')
+        work.mkdir()
+        (work / 'mine').write_text('')
+        with pytest.raises(WorkFolderError):
+            attempt.run()
+    assert (work / 'mine').exists()
 
 
 @pytest.mark.parametrize(

@@ -553,7 +553,7 @@ def test_incomplete_description_reports_nothing_missing():
         resolve_approach('opensource'),
         entry,
         described,
-        DescribedHost(describe_cray_host(entry, glibc=glibc)),
+        DescribedHost(describe_cray_host(dict(entry, glibc=glibc))),
     )
     assert not {'missing library', 'undefined symbol'} & {
         finding.rule for finding in verdict.findings

@@ -91,6 +91,10 @@ _EXPECTED = (
 )
 
 
+class WorkFolderError(outputs.OutputFileError):
+    """Somebody has exchanged the work folder, so `osu-container try` stops."""
+
+
 class Stage(NamedTuple):
     """An approach whose benchmarks can run."""
 
@@ -243,8 +247,15 @@ class TryRun:
         """
         Call `function` and return its result, None if the function fails.
 
-        A failure is recorded in the report with the cause that `osu-container why` finds.
+        A failure is recorded in the report with the cause that `osu-container why` finds. Raises
+        WorkFolderError if somebody has exchanged the work folder.
         """
+        if not outputs.is_marked_folder(self.work):
+            raise WorkFolderError(
+                self.work,
+                "somebody has exchanged the work folder of osu-container try, so the command stops "
+                "before it runs a file of the folder. Find out who may write to the parent folder",
+            )
         print('[%4.0f s] %s' % (time.time() - self.begin, title), flush=True)
         try:
             return function(*arguments)
