@@ -50,7 +50,7 @@ def list_untested_facts(trial: Trial, level: str, rules: Iterable[str]) -> List[
             if kind in _FACT_LISTERS
             else [(key, trial.site.get(key)) for key in _SITE_FACTS[kind]]
         )
-        if fact and fact['evidence'] == 'untested'
+        if fact and fact.get('evidence') == 'untested'
     ]
     return names + (_list_untested_libraries(trial) if 'host' in kinds else [])
 

@@ -8,6 +8,8 @@ import re
 
 import pytest
 
+from osu_container.image.libraries import compute_sha256
+from osu_container.verdict.site_choice import resolve_site
 from tests.helpers.machine import PROJECT, STATE, EasyBuild, run, run_clean_shell
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
@@ -66,6 +68,13 @@ def frontier(tmp_path):
     assert done.returncode == 0, done
     machine = Machine(tmp_path, tree / 'usr/bin')
     machine.tree = tree
+    # Frontier's own images are built elsewhere.
+    sif = PROJECT / 'sources' / resolve_site('workstation')['images']['value']['pure']
+    (tmp_path / 'sources').mkdir()
+    for name in set(resolve_site('frontier')['images']['value'].values()):
+        (tmp_path / 'sources' / name).symlink_to(sif)
+        (tmp_path / 'sources' / f'{name}.sha256').write_text(f'{compute_sha256(sif)}  {name}\n')
+    machine.eb.environment['EASYBUILD_SOURCEPATH'] = str(tmp_path / 'sources')
     return machine
 
 
