@@ -320,3 +320,21 @@ def test_process_group_is_terminated_with_its_children(script, code):
         assert (
             child.stdout.read() == b'' and time.monotonic() - begin < 30
         )  # the last one that could write is gone
+
+
+def test_signal_during_a_fork_ends_the_command_and_its_child():
+    """Python ignores exceptions in functions of os.register_at_fork(), such as those of logging."""
+    script = """
+import os, signal, sys
+from osu_container.base import streams
+signal.signal(signal.SIGINT, signal.default_int_handler)
+os.register_at_fork(after_in_parent=lambda: os.kill(os.getpid(), signal.SIGINT))
+with streams.start_process_group(['sleep', '600.5'], stdout=sys.stdout):
+    sys.exit(3)
+"""
+    with subprocess.Popen(
+        [sys.executable, '-c', script], cwd=PROJECT, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as child:
+        # The output ends when nobody can write to it any more, neither the command nor its child.
+        output, errors = child.communicate(timeout=60)
+    assert (child.returncode, output) == (-signal.SIGINT, b''), errors

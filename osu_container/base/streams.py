@@ -299,23 +299,32 @@ def load_prctl() -> Any:
         return None
 
 
-def terminate_with_parent(parent: int) -> Callable[[], None]:
+@contextlib.contextmanager
+def prepare_child() -> Iterator[Callable[[], None]]:
     """
-    Return a preexec_fn for Popen, so that a child process terminates with its parent.
+    Yield the preexec_fn for a with block that starts one child process with Popen.
 
-    parent: process ID of the parent. When the parent terminates, the kernel sends SIGTERM to the
-    child. If Python cannot call prctl(2), the preexec_fn does nothing.
+    When this process terminates, the kernel sends SIGTERM to the child process, if Python can call
+    prctl(2). Ctrl-C and termination signals take effect after the with block. Otherwise Python would
+    discard the exception of a signal that arrives while Python forks: the functions of
+    os.register_at_fork(), such as those of logging, run at that time, and Python ignores their
+    exceptions.
     """
-    prctl = load_prctl()
+    parent, prctl = os.getpid(), load_prctl()
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,) + TERMINATION_SIGNALS)
 
     def prepare() -> None:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if prctl is None:
             return
         prctl(1, signal.SIGTERM, 0, 0, 0)  # 1: PR_SET_PDEATHSIG in linux/prctl.h
         if os.getppid() != parent:  # The parent was killed before this call of prctl().
             os.kill(os.getpid(), signal.SIGTERM)
 
-    return prepare
+    try:
+        yield prepare
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
 @contextlib.contextmanager
@@ -329,13 +338,14 @@ def start_process_group(command: List[str], **options: Any) -> Iterator['subproc
     """
     child = None
     try:
-        child = subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-            preexec_fn=terminate_with_parent(os.getpid()),
-            **options,
-        )
+        with prepare_child() as prepare:
+            child = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+                preexec_fn=prepare,
+                **options,
+            )
         yield child
     except BaseException:
         if child is not None:

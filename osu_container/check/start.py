@@ -270,17 +270,19 @@ def _observe_command(
     waiting: List[str] = []
     last_seen = begin  # time of the last reading with an MPI process
     with open(os.path.join(folder, 'output'), 'w+b') as output, _adopt_orphans():
-        child = subprocess.Popen(
-            words,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            cwd=os.path.join(folder, 'current'),
-            env=environment,
-            start_new_session=True,
-            preexec_fn=streams.terminate_with_parent(os.getpid()),
-        )
+        child = None
         try:
+            with streams.prepare_child() as prepare:
+                child = subprocess.Popen(
+                    words,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    cwd=os.path.join(folder, 'current'),
+                    env=environment,
+                    start_new_session=True,
+                    preexec_fn=prepare,
+                )
             while (
                 time.monotonic() - begin < limit
                 and os.fstat(output.fileno()).st_size < OUTPUT_LIMIT
@@ -321,7 +323,8 @@ def _observe_command(
                         os.kill(pid, signal.SIGKILL)
             code = child.poll()
         finally:
-            _kill_descendants(child, others)
+            if child:
+                _kill_descendants(child, others)
         output.seek(0)
         lines = output.read().decode('utf-8', 'replace').splitlines()[-OUTPUT_LINES:]
     return (

@@ -484,12 +484,7 @@ def execute_command(
     """
     replaced: Dict[int, Any] = {}
     forwarded: List[int] = []
-    terminate_with_us = streams.terminate_with_parent(os.getpid())
     old_handler = signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-    def prepare() -> None:
-        signal.signal(signal.SIGINT, old_handler)
-        terminate_with_us()
 
     def forward(number: int, _: object) -> None:
         forwarded.append(number)
@@ -501,7 +496,13 @@ def execute_command(
                 os.kill(int(pid), number)
 
     try:
-        child = subprocess.Popen(command, env=env, preexec_fn=prepare, stdout=stdout)
+        with streams.prepare_child() as prepare_signals:
+
+            def prepare() -> None:
+                signal.signal(signal.SIGINT, old_handler)
+                prepare_signals()
+
+            child = subprocess.Popen(command, env=env, preexec_fn=prepare, stdout=stdout)
         for number in passed_on:
             if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:  # nohup
                 replaced[number] = signal.signal(number, forward)
