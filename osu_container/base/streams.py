@@ -300,7 +300,7 @@ def load_prctl() -> Any:
 
 
 @contextlib.contextmanager
-def prepare_child() -> Iterator[Callable[[], None]]:
+def prepare_child(first: Callable[[], object] = lambda: None) -> Iterator[Callable[[], None]]:
     """
     Yield the preexec_fn for a with block that starts one child process with Popen.
 
@@ -308,12 +308,13 @@ def prepare_child() -> Iterator[Callable[[], None]]:
     prctl(2). Ctrl-C and termination signals take effect after the with block. Otherwise Python would
     discard the exception of a signal that arrives while Python forks: the functions of
     os.register_at_fork(), such as those of logging, run at that time, and Python ignores their
-    exceptions.
+    exceptions. first: a function that the preexec_fn calls first.
     """
     parent, prctl = os.getpid(), load_prctl()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,) + TERMINATION_SIGNALS)
 
     def prepare() -> None:
+        first()
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         if prctl is None:
             return

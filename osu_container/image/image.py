@@ -40,6 +40,7 @@ from typing import (
 from osu_container.base.files import SIZE_LIMITS, open_plain_file, read_plain_file
 from osu_container.base.outputs import make_work_folder
 from osu_container.base.shell import quote
+from osu_container.base.streams import prepare_child
 from osu_container.image.elf import MACHINE_NAMES, ElfFacts, read_elf_files
 from osu_container.image.environment import (
     DEFAULT_PATH,
@@ -420,14 +421,15 @@ class Squashfs(FileTree):
         # A pipe for stderr could fill up and block unsquashfs while this process reads stdout.
         with tempfile.TemporaryFile() as errors:
             try:
-                proc = subprocess.Popen(
-                    command,
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.PIPE,
-                    stderr=errors,
-                    env=dict(os.environ, LC_ALL='C'),
-                    preexec_fn=limit_resources,
-                )
+                with prepare_child(limit_resources) as prepare:
+                    proc = subprocess.Popen(
+                        command,
+                        stdin=subprocess.DEVNULL,
+                        stdout=subprocess.PIPE,
+                        stderr=errors,
+                        env=dict(os.environ, LC_ALL='C'),
+                        preexec_fn=prepare,
+                    )
             except FileNotFoundError:
                 raise ImageError(
                     "cannot read a SIF: unsquashfs is not on PATH. Install squashfs-tools"

@@ -496,12 +496,7 @@ def execute_command(
                 os.kill(int(pid), number)
 
     try:
-        with streams.prepare_child() as prepare_signals:
-
-            def prepare() -> None:
-                signal.signal(signal.SIGINT, old_handler)
-                prepare_signals()
-
+        with streams.prepare_child(lambda: signal.signal(signal.SIGINT, old_handler)) as prepare:
             child = subprocess.Popen(command, env=env, preexec_fn=prepare, stdout=stdout)
         for number in passed_on:
             if number == signal.SIGINT or signal.getsignal(number) is not signal.SIG_IGN:  # nohup
