@@ -85,8 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         help='measurements per run (default: '
         + ', '.join(f'{tag} {number}' for tag, number in cases.REPEATS.items())
-        + '). With --resume, the default is the number of repeats of the resumed run, and a larger '
-        'number adds repeats',
+        + '). With --resume, N is by default the number of repeats of the resumed run; a larger N '
+        'adds repeats to the resumed run',
     )
     parser.add_argument(
         '--dry-run',
@@ -105,10 +105,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '-o',
         type=Path,
         metavar='DIR',
-        help="new folder for this run (default: a folder in the results folder, with the UTC "
-        f"time as its name). The results folder is ${select.RESULTS_VARIABLE} if this variable is set, "
-        "otherwise .workstation/results in the clone if `make demo` has set up the clone, otherwise "
-        "$XDG_DATA_HOME/osu-container/results. An unset XDG_DATA_HOME means ~/.local/share",
+        help="new folder for this run (default: a folder in the results folder, with the UTC time "
+        f"as its name). The variable {select.RESULTS_VARIABLE} names the results folder. If the "
+        "variable is not set, the results folder is .workstation/results in a clone that `make "
+        "demo` has set up, otherwise $XDG_DATA_HOME/osu-container/results (XDG_DATA_HOME is "
+        "~/.local/share by default)",
     )
     parser.add_argument(
         '--nodes',
@@ -271,9 +272,9 @@ def _build_run_spec(
         conflicts += [*options.patterns, *_list_command_options(options)]
         if conflicts:
             raise BenchError(
-                f"{', '.join(conflicts)} cannot be combined with --resume: a resumed run ({folder}) keeps "
-                "the options of its start. Leave out the named options, or start a new run without "
-                "--resume"
+                f"--resume cannot be combined with {', '.join(conflicts)}: the resumed run "
+                f"{folder} keeps the options with which the run was started. Leave out the named "
+                "options, or start a new run without --resume"
             )
         try:
             spec = RunSpec(**run_files.read_entries(folder)[0][0][1]['wanted'])
@@ -443,8 +444,8 @@ def _print_plan(
     if folder:
         total = sum(not run.skip_reason for run in runs) * spec.repeats
         print(
-            f"remaining measurements of the run in {folder}, tag {spec.tag} on site {site['name']}: "
-            f"{len(remaining)} of {total}"
+            f"still to be measured by the run in {folder} (tag {spec.tag}, site {site['name']}): "
+            f"{len(remaining)} of {total} measurements"
         )
     else:
         print(f"tag {spec.tag} on site {site['name']}: {len(shown)} runs, {spec.repeats} repeats")
@@ -552,7 +553,7 @@ def _run_in_job(
     # pending or running job that nobody releases.
     # A terminal sends SIGINT to both processes, so it is forwarded only without a terminal.
     more = () if sys.stdin.isatty() else (signal.SIGINT,)
-    options.after_interrupt = "the job was released, and completed measurements are kept"
+    options.after_interrupt = "the Slurm job was released, and the completed measurements are kept"
     again = [
         sys.executable,
         str(installed_modules.PROJECT / 'scripts' / 'osu-container'),

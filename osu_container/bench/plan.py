@@ -209,7 +209,7 @@ def explain_skip(
         )
     if (run_case.nodes or 0) > job_nodes:
         return (
-            f"the case needs {run_case.nodes} nodes, but the job has {job_nodes}. Set the "
+            f"the benchmark needs {run_case.nodes} nodes, but the job has {job_nodes}. Set the "
             "number of nodes with --nodes N"
         )
     if module.is_python and run_case.buffers and run_case.buffers not in ARRAYS:

@@ -117,7 +117,7 @@ def _format_provenance(dataset: Dataset) -> str:
                 *sorted({series.program_release for series in dataset.series}),
                 f'{repeats} repeats'
                 if repeats > 1
-                else 'a single value for each message size, so the noise is unknown'
+                else 'each message size was measured only once, so the noise is unknown'
                 if repeats
                 else '',
             ],

@@ -26,8 +26,8 @@ from pathlib import Path
 from osu_container.bench.results import model
 
 DUPLICATE_TABLE_HINT = (
-    'two tables in one output. If each rank ran as a separate program, change the option --mpi= '
-    'of srun'
+    'the output contains several tables. If each rank ran as a separate program, change the option '
+    '--mpi= of srun'
 )
 #: Variant of a case whose output does not report where the buffers are
 UNKNOWN_BUFFERS = 'buffers not known'
@@ -273,14 +273,14 @@ def _check_buffers(table: BenchmarkTable, source: str | Path, buffers: str) -> N
     if printed is None and accelerator and (accelerator != 'MANAGED' or 'M' in buffers):
         return
     finding = (
-        f"printed {printed or 'managed memory'}"
+        f"the output names {printed or 'managed memory'}"
         if printed or accelerator
-        else "printed neither the line '# OSU MPI-ROCM ...' nor the line '# Send Buffer on DEVICE "
-        "(D) ...'"
+        else "the output has neither the line '# OSU MPI-ROCM ...' nor the line '# Send Buffer on "
+        "DEVICE (D) ...'"
     )
     raise OutputError(
-        f"{source}: buffers {buffers} were requested, but {table.benchmark} {finding}, so the "
-        "program measured host memory. Use an image or a native build whose benchmarks support "
+        f"{source}: buffers {buffers} were requested from {table.benchmark}, but {finding}, so the "
+        "program measured other memory. Use an image or a native build whose benchmarks support "
         "ROCm or CUDA"
     )
 
