@@ -421,7 +421,10 @@ def main(arguments: list[str] | None = None) -> int:
     if not options.clones:
         parser.error("--clones is missing. Name the folder of the clones: --clones FOLDER")
     if options.replay and options.replay not in repositories:
-        parser.error(f"no source is in {options.replay}. Choose one of: {', '.join(repositories)}")
+        parser.error(
+            f"no source of the site data is in the repository {options.replay}. Choose "
+            f"one of: {', '.join(repositories)}"
+        )
     rows: list[list[str]] = []
     problems: list[str] = []
     for name, sources in repositories.items():

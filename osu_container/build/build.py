@@ -145,8 +145,9 @@ class Build:
                 raise
             print_progress(str(err).split('\n')[0])
             print_progress(
-                "the image gets the mpi4py ports of the benchmarks. To get the C benchmarks instead, copy "
-                f"{source['file']} into {format_path(options.sources)} and repeat the command"
+                "the image gets the mpi4py ports (Python versions) of the benchmarks. To get the C "
+                f"benchmarks instead, copy {source['file']} into {format_path(options.sources)} "
+                "and repeat the command"
             )
             return None
 

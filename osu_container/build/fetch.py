@@ -185,8 +185,9 @@ def find_archive(folders: Iterable[Path]) -> Optional[Path]:
                 require_sha256(
                     path,
                     source['sha256'],
-                    "Copy the archive again, or move the archive away to get mpi4py ports of the OSU benchmarks. To "
-                    "use the archive as it is, write its sha256 to ARCHIVE.sha256 and add --osu-archive ARCHIVE",
+                    "Copy the archive again, or move the archive away to get mpi4py ports (Python "
+                    "versions) of the OSU benchmarks. To use the archive unchanged, write the "
+                    "sha256 of the archive to ARCHIVE.sha256 and add --osu-archive ARCHIVE",
                 )
                 return path
     return None

@@ -127,8 +127,8 @@ class _EntryBuilder:
         if 'gpu' in facts:
             survey.add_missing(
                 'cores and network card of each GPU',
-                "osu-gpu-bind cannot bind ranks to GPUs: use the options of srun, or add the key gpu_binding to "
-                "the site file (docs/add-a-site.md)",
+                "osu-gpu-bind cannot bind ranks to GPUs on this site: use the options of srun, or "
+                "add the key gpu_binding to the site file (docs/add-a-site.md)",
             )
         facts['libraries'] = OrderedDict(
             (key.split('.', 1)[1], self.copy_fact(key))
@@ -312,12 +312,14 @@ class _EntryBuilder:
                         'libmpi': libmpi,
                         'python': '/usr/bin/python3',
                     },
-                    'source': 'mpicc of the installation that contains the libmpi, or mpicc on PATH',
+                    'source': "mpicc in the installation of the host's libmpi, otherwise mpicc on "
+                    'PATH',
                     'evidence': 'measured',
                 }
         survey.add_missing(
             'an MPI compiler',
-            "osu-native cannot be built: load the module that provides mpicc, or install mpicc",
+            "the native benchmarks (module osu-native) cannot be built: load the module that "
+            "provides mpicc, or install mpicc",
         )
         return BASES['plain']['native']
 
@@ -340,8 +342,8 @@ class _EntryBuilder:
             )
             survey.add_missing(
                 'a loaded programming environment',
-                "the modules for the native build are guessed (%s): load the modules that you compile with, "
-                "then run osu-container discover again" % ' '.join(modules),
+                "discover guessed which modules a native build needs (%s): load the modules that "
+                "you compile with, then run osu-container discover again" % ' '.join(modules),
             )
         with_gpu = (
             '--enable-cuda --with-cuda=$CUDA_HOME '
@@ -401,8 +403,8 @@ def _find_node_problem(survey: 'Survey', approach: Dict[str, Any]) -> Optional[s
     if survey.provider_problem and 'libfabric' in approach['inject']:
         return survey.provider_problem
     return (
-        'this approach needs an image that contains %s, because the injected host libraries depend on these libraries'
-        % ', '.join(needed)
+        'the host libraries that this approach injects need %s: install this approach only with an '
+        'image that contains these needed libraries' % ', '.join(needed)
         if needed
         else None
     )

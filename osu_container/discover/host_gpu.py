@@ -53,8 +53,9 @@ def survey_gpus(survey: 'Survey') -> None:
     elif survey.cray:
         survey.add_missing(
             'GPUs',
-            "discover found no GPU, so the site has none. Login nodes often lack GPUs: run osu-container discover "
-            "on a GPU node, or load a module craype-accel-... before",
+            "discover found no GPU on this node and therefore describes a site without GPUs. Login "
+            "nodes often lack GPUs: run osu-container discover on a GPU node, or load a module "
+            "craype-accel-... before you run osu-container discover",
         )
 
 
@@ -87,7 +88,8 @@ def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, st
     return (
         (
             match.group(1) or 'sm_' + match.group(2),
-            'CRAY_ACCEL_TARGET, which the loaded module craype-accel-... has set; this node has no GPU',
+            'CRAY_ACCEL_TARGET, a variable that the loaded module craype-accel-... has set, names '
+            'the GPU; this node has no GPU',
             'derived',
         )
         if match
@@ -126,7 +128,8 @@ def survey_rocm(survey: 'Survey') -> None:
         if survey.select_library(
             'libhsa-runtime64',
             [(folder + '/lib/libhsa-runtime64.so.1', source)],
-            "Cray's GPU transport layer and libfabric open libhsa-runtime64; libamdhip64 is from the same ROCm",
+            "Cray's GPU transport layer and libfabric open libhsa-runtime64; libamdhip64 comes "
+            "from the same release of ROCm",
             'GPU',
             'libhsa-runtime64.so.1',
             opened_as=['libhsa-runtime64.so'],
@@ -217,7 +220,7 @@ def survey_gtl(survey: 'Survey') -> None:
         [
             (
                 release.group(1) + '/gtl/lib',
-                'the folder gtl/lib of the same Cray MPICH as the libmpi of the site',
+                "found in the folder gtl/lib of the Cray MPICH that provides the site's libmpi",
             )
         ]
         if release

@@ -29,7 +29,8 @@ def survey_libmpi(survey: 'Survey') -> None:
     source = (
         'found in /opt/cray/pe/mpich, because the loaded module cray-mpich has no folder lib-abi-mpich'
         if loaded
-        else 'the newest release in /opt/cray/pe/mpich, of which the build gnu is preferred'
+        else 'the newest release in /opt/cray/pe/mpich; discover prefers the build for GNU '
+        'compilers'
     )
     candidates = (
         _list_loaded_cray_builds(host, loaded)
@@ -131,11 +132,15 @@ def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str,
     builds = [
         (
             '%s/lib-abi-mpich/%s' % (loaded, LIBMPI),
-            'CRAY_MPICH_DIR, which the loaded module cray-mpich has set',
+            'CRAY_MPICH_DIR, a variable that the loaded module cray-mpich has set, names the '
+            'folder',
         )
     ]
     return (builds if loaded else []) + [
-        ('%s/%s' % (folder, LIBMPI), '%s, which the loaded module cray-mpich-abi has set' % name)
+        (
+            '%s/%s' % (folder, LIBMPI),
+            '%s, a variable that the loaded module cray-mpich-abi has set, names the folder' % name,
+        )
         for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         for folder in host.list_variable_folders(name)
         if folder.endswith('/lib-abi-mpich')
@@ -189,7 +194,10 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
         + survey.list_path_candidates(LIBMPI)
         + survey.list_library_candidates(LIBMPI)
         + [
-            (path, 'a usual folder in /opt, /usr/local or /usr/lib64')
+            (
+                path,
+                'found in a folder below /opt, /usr/local or /usr/lib64 that usually contains MPI',
+            )
             for pattern in (
                 '/opt/mpich*/lib/',
                 '/opt/mpich/*/lib/',

@@ -105,8 +105,8 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
     """
     Add the fact `network` to the survey: the kind of network that MPI should use.
 
-    cards: active network cards. Of several kinds, the first in PREFERRED_NETWORKS is the result.
-    Without a known kind, the result is Ethernet.
+    cards: active network cards. If the cards are of several kinds, the function selects the kind
+    that comes first in PREFERRED_NETWORKS. Without a card of a known kind, the fact is Ethernet.
     """
     kinds = {card.kind for card in cards}.union(['Slingshot'] if survey.slingshot else [])
     kind = next((network for network in PREFERRED_NETWORKS if network in kinds), 'Ethernet')
@@ -172,7 +172,7 @@ def _list_mpi_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
     return [
         (
             '%s/%s' % (host.strip_root(folder), LIBFABRIC),
-            'the RUNPATH of libmpi, which has its own build of libfabric',
+            "found in the RUNPATH of libmpi, because the host's MPI has its own build of libfabric",
         )
         for folder in folders
     ]
@@ -193,7 +193,10 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
             )
         )
     candidates += [
-        ('%s/%s' % (folder, LIBFABRIC), '%s, which the loaded module libfabric has set' % name)
+        (
+            '%s/%s' % (folder, LIBFABRIC),
+            '%s, a variable that the loaded module libfabric has set, names the folder' % name,
+        )
         for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         for folder in host.list_variable_folders(name)
         if '/libfabric/' in folder + '/'
@@ -232,7 +235,8 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
                 else 'this node has no Slingshot card, like many login nodes',
                 'providers of libfabric'
                 if cxi
-                else 'the host has no libfabric, so the image must have the provider',
+                else "the host has no libfabric, so the image's libfabric must contain the "
+                'provider',
             ),
             'measured' if cards and cxi else 'derived',
             'network',
@@ -250,8 +254,9 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
         if cards:
             survey.add_missing(
                 'provider cxi',
-                "the libfabric %s has only %s, so the approaches bind and hybrid cannot use the cards %s but use tcp. "
-                "If the image has libcxi, set the key provider to cxi in the site file and use approach opensource"
+                "the host's libfabric %s has no provider cxi, only %s, so the approaches bind and "
+                "hybrid cannot use the Slingshot cards %s and use TCP. If the image has libcxi, "
+                "set the key provider to cxi in the site file and use approach opensource"
                 % (path, ', '.join(providers) or 'no known provider', ', '.join(cards)),
             )
 
@@ -277,15 +282,15 @@ def select_card_provider(
         survey.provider_problem = "the host's libfabric has no provider %s" % name
         survey.add_missing(
             'provider ' + name,
-            "the approaches hybrid and bind fail at startup, because the host's libfabric lacks the provider. Use "
-            "another approach with an image that contains the provider%s"
-            % (" or UCX" if network['ucx']['value'] else ''),
+            "the approaches hybrid and bind fail at startup, because the host's libfabric lacks "
+            "the provider for the network. Use another approach with an image that contains the "
+            "provider%s" % (" or UCX" if network['ucx']['value'] else ''),
         )
     survey.add_missing(
         'an image for ' + kind,
-        "no image of this project has %s for these cards, so approach pure uses slow TCP. To test whether your "
-        "own image is better, run `osu-container check IMAGE.sif --site FILE`"
-        % ('rdma-core' if kind != 'Omni-Path' else 'the provider ' + name),
+        "no image of this project contains %s, which these network cards need, so approach pure "
+        "uses slow TCP. To test whether your own image is better, run `osu-container check "
+        "IMAGE.sif --site FILE`" % ('rdma-core' if kind != 'Omni-Path' else 'the provider ' + name),
     )
 
 
@@ -301,7 +306,7 @@ def read_libfabric_providers(survey: 'Survey', path: str) -> List[str]:
         survey.add_fact(
             'providers',
             names,
-            'the names of the functions in the library file',
+            'read from the names of the functions in the library file',
             'derived',
             'network',
         )

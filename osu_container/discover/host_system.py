@@ -99,15 +99,16 @@ def survey_file_systems(survey: 'Survey') -> None:
     paths += _find_root_links(host, paths)
     if skipped:
         host.add_remark(
-            "the module does not bind the file systems %s: the runtime already binds the home folder, and a "
-            "container needs no programs of the host" % ', '.join(sorted(set(skipped)))
+            "the module does not bind the mount points %s: the container runtime already binds the "
+            "home folder, and a container needs no programs of the host"
+            % ', '.join(sorted(set(skipped)))
         )
     paths = [path for path in sorted(set(paths)) if not re.search(r'[\s,:|{}%]', path)]
     if paths:
         survey.add_fact(
             'files.file_systems',
             paths,
-            '/proc/mounts, and symbolic links in / to the mount points',
+            'read from /proc/mounts, and from symbolic links in / that lead to the mount points',
             section='files',
             why="the users' data",
         )
@@ -184,7 +185,8 @@ def survey_modules(survey: 'Survey') -> None:
     if not names:
         survey.add_missing(
             'Lmod',
-            "the modules of this project need Lmod; without Lmod, other modules that set SINGULARITY_BIND are unknown",
+            "the modules of this project need Lmod; without Lmod, discover cannot find other "
+            "modules that set SINGULARITY_BIND",
         )
         return
     short = sorted({name.split('/')[0] for name in names})
@@ -271,7 +273,8 @@ def survey_library_folders(survey: 'Survey') -> None:
     survey.add_fact(
         'library_folders',
         folders,
-        '/etc/ld.so.conf, and folders of loaded modules that contain dependencies',
+        'read from /etc/ld.so.conf, and from folders of loaded modules that contain needed '
+        'libraries',
         section='files',
     )
 

@@ -154,7 +154,7 @@ def _summarize_search(name: str, search: Search, several_files: bool) -> List[st
     elif not search.list_messages():
         nothing, last_line = '', ''
         if not search.clues.has_errors():
-            nothing = ", and no line that looks like an error"
+            nothing = "; no line of the output looks like an error"
             last_line = "The last line of the output is: " + search.last_line[:SHOWN_LINE]
         sentences.append(
             "The output (%d lines) contains none of the %d error messages that osu-container "

@@ -370,7 +370,7 @@ def read_level(line: str) -> str:
 
 def weigh_line(line: str) -> int:
     """
-    Return the weight of a line: 2 if it looks like an error, 1 for a warning, 0 for other lines.
+    Return the weight of a line: 2 for a possible error, 1 for a warning, 0 for any other line.
 
     The weight is 3 for an error that follows from an earlier error.
     """

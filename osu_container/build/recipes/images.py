@@ -156,7 +156,7 @@ def _describe_lumi_image(rocm: str, mpich: str, libfabric: str, libcxi: str, pur
 
 
 def _describe_published_images() -> Iterator[Entry]:
-    """Yield name and entry of the images with the twelve published version combinations."""
+    """Yield name and entry of the images with the twelve combinations of versions that DeiC measured."""
     for libcxi, libfabric, mpich in PUBLISHED:
         approaches = (
             'opensource'

@@ -473,8 +473,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'remedy': "Run `apptainer exec --unsquash` or, with SingularityCE, `singularity exec "
         "--userns`: the container runtime then unpacks the image instead of mounting the image. "
         "Administrators can install apptainer-suid or a newer kernel.",
-        'source': "Apptainer 1.3, its own hint; github.com/apptainer/apptainer, issues 778 and "
-        "2324",
+        'source': "the message of Apptainer 1.3 contains this hint; "
+        "github.com/apptainer/apptainer, issues 778 and 2324",
         'also': [
             (
                 "users have no permission to open /dev/fuse",
