@@ -301,10 +301,10 @@ class Clone:
 
 def find_values(source_facts: dict[str, tuple[str, str]], site: str, name: str) -> list[str]:
     """
-    Return the values of the site data for a name in a source, [] if the data have no value.
+    Return the values that the site data have for the variable or fact `name` of a public source.
 
-    `source_facts`: the field `facts` of the source. An environment variable that the site itself
-    does not set can have several values in APPROACHES.
+    The result is [] if the site data have no value. `source_facts`: the field `facts` of the source.
+    An environment variable that the site itself does not set can have several values in APPROACHES.
     """
     if site not in SITES:
         return []
@@ -409,8 +409,17 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog='python -m tools.facts', description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument('--list', action='store_true', help="print the URLs of all repositories")
-    parser.add_argument('--clones', metavar='FOLDER', type=Path, help="folder with OWNER/NAME")
-    parser.add_argument('--replay', metavar='OWNER/NAME', help="print the changes in the history")
+    parser.add_argument(
+        '--clones',
+        metavar='FOLDER',
+        type=Path,
+        help="folder that contains the clones as OWNER/NAME",
+    )
+    parser.add_argument(
+        '--replay',
+        metavar='OWNER/NAME',
+        help="print all changes in the history of the repository OWNER/NAME",
+    )
     options = parser.parse_args(arguments)
     repositories: dict[str, list[Source]] = {}
     for source in SOURCES:

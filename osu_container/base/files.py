@@ -249,8 +249,8 @@ def unpack_stream(handle: Any) -> Any:
     for signature, description in _BINARY_SIGNATURES.items():
         if begin.startswith(signature):
             raise ValueError(
-                f"the file is {description}, not text. Name the text file that contains the output of "
-                "the job or program"
+                f"a text file is needed, but the file is {description}. Name the text file that "
+                "contains the output of the job or program"
             )
     for signature, (module, command) in _PACKED_SIGNATURES.items():
         if begin.startswith(signature):

@@ -79,7 +79,7 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
     @sanity_function
     def check_measurement(self) -> Any:  # a deferred expression of ReFrame, which has no types
         """
-        Store the output and the measurement of a run; pass if the measurement is valid.
+        Store the output and the measurement of a run; the test passes if the measurement is valid.
 
         The measurement is a line of results.jsonl. If the run failed because the Slurm job was
         lost, this method writes no measurement and stops the ReFrame session.

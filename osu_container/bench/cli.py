@@ -521,9 +521,9 @@ def _check_slurm(site: dict[str, Any], spec: RunSpec, base: dict[str, str]) -> N
         return
     if batch is not BATCH_SYSTEMS['slurm']:
         raise BenchError(
-            f"this shell is not in a job ({batch['job']} is not set), and `osu-container bench` can "
-            "request jobs only from Slurm. Write `osu-container bench` into a job script, and submit the "
-            f"script with {batch['submit']}"
+            "`osu-container bench` can request jobs only from Slurm, and this shell is not in a "
+            f"job ({batch['job']} is not set). Write `osu-container bench` into a job script, and "
+            f"submit the script with {batch['submit']}"
         )
     if site['jobs']['value']['account'] and not spec.account:
         raise BenchError(
@@ -614,7 +614,7 @@ def _run_session(
 
 
 def _format_failures(folder: Path) -> list[str]:
-    """Return one line for each distinct reason why runs in `folder` have failed."""
+    """Return one line for each reason why runs failed; `folder` is the folder with the results."""
     runs_by_reason: dict[str, list[str]] = {}
     for failure in run_files.read_results(folder).failures:
         if not failure.is_skipped:

@@ -430,7 +430,7 @@ class Session:
                 -10:
             ]
             raise BenchError(
-                f"ReFrame exited with code {code} and wrote no report. The end of {log}:\n"
+                f"ReFrame wrote no report and exited with code {code}. The end of {log}:\n"
                 + '\n'.join('    ' + line for line in tail)
             ) from None
         for run in missing:

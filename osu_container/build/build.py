@@ -298,8 +298,8 @@ class Build:
         record = read_build_record(self.sif)
         if record.get('sif-sha256') != compute_sha256(self.sif):
             print_progress(
-                f"keeping the image {format_path(self.sif)}, because `osu-container image build` did not build this "
-                "file. To replace the file, add --force"
+                f"`osu-container image build` did not build the image {format_path(self.sif)} and "
+                "therefore keeps the image. To replace the image, add --force"
             )
             return True
         if record['inputs'] == inputs:

@@ -157,7 +157,7 @@ class _EntryBuilder:
         return facts
 
     def build_files(self) -> Dict[str, Any]:
-        """Return {name: fact} for the host paths that have the same path inside containers."""
+        """Return {name: fact} for the host files and folders that containers see under the same path."""
         survey, pmi = self.survey, self.survey.get_value('pmi')
         files: Dict[str, Any] = OrderedDict()
         if 'files.file_systems' in survey.facts:
@@ -374,7 +374,7 @@ def list_approach_problems(
     survey: 'Survey', entry: Dict[str, Any], name: str
 ) -> List[Tuple[str, Optional[str]]]:
     """
-    Return [(approach, problem)]; the problem is None if eb can install the approach.
+    Return a pair (approach, problem) for each approach; problem is None if eb can install the approach.
 
     The functions check_approach() and select_image() make the same checks as the easyblock before
     the easyblock reads an image. The function _find_node_problem() makes further checks of this

@@ -143,7 +143,7 @@ def _print_clues(clues: List[Dict[str, Any]], several_files: bool) -> None:
 
 def _summarize_search(name: str, search: Search, several_files: bool) -> List[str]:
     """
-    Return sentences that tell the user why a search found nothing or skipped lines.
+    Return sentences that tell the user if a log has no known message or was not read completely.
 
     A sentence reports that the log is empty, contains no known message, or was read only in part.
     The list is empty if the log contains a known message and was read completely.

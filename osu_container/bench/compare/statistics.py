@@ -502,7 +502,7 @@ def _format_method(tested: set[str], margin: float) -> str:
     text = '; '.join(texts[name] for name in texts if name in tested)
     if tested != {'threshold only'}:
         text += (
-            ", with p-values adjusted for the number of message sizes (Benjamini-Hochberg, "
+            "; the p-values are adjusted for the number of message sizes (Benjamini-Hochberg, "
             f"{ALPHA:g})"
         )
     return f"{text}; margin {100 * margin:g} %"

@@ -164,8 +164,8 @@ def list_notes(section: content.Section) -> list[str]:
         )
         if programs:
             notes.append(
-                f"{dataset.name} ran {', '.join(programs)}, not the OSU C programs. Compare these "
-                "results only with results of the same programs."
+                f"{dataset.name} ran {', '.join(programs)} instead of the OSU C programs. Compare "
+                "these results only with results of the same programs."
             )
         notes += [f'{dataset.name}: {problem}' for problem in dataset.problems]
     return notes

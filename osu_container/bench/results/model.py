@@ -69,10 +69,9 @@ def is_command(benchmark: str) -> bool:
 
 def format_figure_variant(unit: str, origin: str, more_is_better: bool) -> str:
     """
-    Return a text on which number of a user's command is measured, for Case.variant.
+    Return a text that says which number is measured for a user's command, for Case.variant.
 
-    The text contains the unit of the number, and `origin`, a description of how the number is
-    found.
+    The text contains the unit of the number and `origin`, which says where the number comes from.
     """
     return f"{unit}{MORE_IS_BETTER if more_is_better else ''}: {origin}"
 
@@ -263,7 +262,7 @@ class Dataset:
         return self.facts.get('native') or 'native'
 
     def select_series(self, case: Case | None = None, name: str | None = None) -> list[Series]:
-        """Return the curves of a case with a name; None selects all cases or all names."""
+        """Return the curves that measured `case` and are named `name`; None selects every case or name."""
         return [
             series
             for series in self.series

@@ -279,9 +279,8 @@ def _check_buffers(table: BenchmarkTable, source: str | Path, buffers: str) -> N
         "DEVICE (D) ...'"
     )
     raise OutputError(
-        f"{source}: buffers {buffers} were requested from {table.benchmark}, but {finding}, so the "
-        "program measured other memory. Use an image or a native build whose benchmarks support "
-        "ROCm or CUDA"
+        f"{source}: buffers {buffers} were requested, but {table.benchmark} measured other memory: "
+        f"{finding}. Use an image or a native build whose benchmarks support ROCm or CUDA"
     )
 
 
