@@ -246,7 +246,7 @@ class Clone:
         return done.stdout
 
     def read_values(self, commit: str, sources: list[Source]) -> Values:
-        """Return the values in the files of a commit, without the values in Source.declined."""
+        """Return the values in the files of a commit, without those that the data deliberately lack."""
         values: dict[tuple[str, str], dict[str, str]] = {}
         for path in self.run_git('ls-tree', '-r', '--name-only', commit).splitlines():
             for source in sources:
@@ -386,7 +386,7 @@ def print_table(head: list[str], rows: list[list[str]]) -> None:
 
 
 def print_replay(clone: Clone, sources: list[Source]) -> None:
-    """Print each change in the history of a clone, as if the data had followed every change."""
+    """Print a table of all changes of values in the history of a clone, whatever the site data contain."""
     commits = [*clone.list_commits(sources, 'HEAD')]
     changes = [*clone.list_changes(sources, commits, {})]
     print_table(

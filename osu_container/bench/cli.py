@@ -544,7 +544,7 @@ def _run_in_job(
     runs: list[plan.PlannedRun],
     base: dict[str, str],
 ) -> int:
-    """Request a Slurm job that repeats the user's command line; return the exit code."""
+    """Request a Slurm job and run the user's command line again in the job; return the exit code."""
     command = _build_salloc_command(
         spec, site, options, [run for run in runs if not run.skip_reason]
     )
@@ -569,7 +569,7 @@ def _run_session(
     base: dict[str, str],
     folder: Path,
 ) -> int:
-    """Measure all runs in the current job and print follow-up commands; return the exit code."""
+    """Measure all runs in the current job and print the next commands; return the exit code."""
     screen = streams.ProgressScreen()
     with holding.lock_run(folder):
         session = Session(

@@ -52,7 +52,7 @@ def derive_site_name(survey: 'Survey') -> str:
 
 
 def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
-    """Return the entry of the surveyed site, in the format of data/sites/schema.py."""
+    """Return the description of the surveyed site (site entry) in the format of data/sites/schema.py."""
     cxi = survey.get_value('provider') == 'cxi'
     based_on = 'cray' if cxi else 'plain'
     base, facts = dict(BASES['plain'], **BASES[based_on]), _EntryBuilder(survey, cxi).build_facts()
@@ -79,7 +79,7 @@ def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
 
 class _EntryBuilder:
     """
-    Builds the facts of a site entry from a survey.
+    Builds a site entry, the description of a site, from the facts of a survey.
 
     cxi: whether the libfabric provider of the site is cxi.
     """
@@ -252,7 +252,7 @@ class _EntryBuilder:
 
     def build_job_settings(self, with_gpus: bool) -> Dict[str, Any]:
         """
-        Return the fact on the options with which the site's jobs start.
+        Return the Slurm options with which jobs start on the site, as a fact for the site entry.
 
         with_gpus: whether jobs request GPUs.
         """
@@ -284,7 +284,7 @@ class _EntryBuilder:
 
     def describe_native_build(self, target: str) -> Dict[str, Any]:
         """
-        Return the fact on the settings of the native build.
+        Return the settings for building the native benchmarks, as a fact for the site entry.
 
         target: architecture of the GPUs, '' if the site has no GPUs.
         """
@@ -324,7 +324,7 @@ class _EntryBuilder:
         return BASES['plain']['native']
 
     def describe_cray_build(self, libmpi: str, target: str) -> Dict[str, Any]:
-        """Return the fact on a native build with Cray's compilers and the loaded modules."""
+        """Return the settings of a native build with Cray's compilers and the loaded modules, as a fact."""
         survey, cuda = self.survey, target.startswith('sm_')
         gtl = 'libraries.libmpi_gtl_' + ('cuda' if cuda else 'hsa')
         gtl = os.path.basename(survey.get_value(gtl, '')) if target else ''

@@ -21,7 +21,7 @@ NVIDIA = (
 
 
 def survey_gpus(survey: 'Survey') -> None:
-    """Add facts on the driver and the architecture of the GPUs to the survey."""
+    """Record the driver and the architecture of the GPUs in the survey."""
     host = survey.host
     models = ' '.join(
         host.read_text('/proc/driver/nvidia/gpus/%s/information' % name)
@@ -61,9 +61,9 @@ def survey_gpus(survey: 'Survey') -> None:
 
 def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
     """
-    Return architecture, source and evidence for AMD GPUs, None without AMD GPUs.
+    Return (architecture, source, evidence) of the node's AMD GPUs, None without AMD GPUs.
 
-    The source is the files of the kernel's driver kfd.
+    The source of the architecture is the files in /sys of the kernel's driver kfd.
     """
     versions = set()
     for node in host.list_names('/sys/class/kfd/kfd/topology/nodes'):
@@ -80,9 +80,9 @@ def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]
 
 def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
     """
-    Return architecture, source and evidence of GPUs, None without a craype-accel module.
+    Return (architecture, source, evidence) of the GPUs that the loaded craype-accel module names.
 
-    The source is the loaded module craype-accel-....
+    The result is None if no module craype-accel-... is loaded.
     """
     match = re.match(r'(?:amd_(gfx\w+)|nvidia(\d+))$', host.get_variable('CRAY_ACCEL_TARGET'))
     return (
@@ -99,7 +99,7 @@ def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, st
 
 def _find_nvidia_architecture(survey: 'Survey') -> Optional[Tuple[str, str, str]]:
     """
-    Return architecture, source and evidence for the first GPU that nvidia-smi lists.
+    Return (architecture, source, evidence) of the first GPU that nvidia-smi lists.
 
     The result is None if nvidia-smi lists no GPU.
     """
@@ -109,7 +109,7 @@ def _find_nvidia_architecture(survey: 'Survey') -> Optional[Tuple[str, str, str]
 
 def survey_rocm(survey: 'Survey') -> None:
     """
-    Add facts on ROCm's libraries libhsa-runtime64 and libamdhip64 to the survey.
+    Record the paths of ROCm's libraries libhsa-runtime64 and libamdhip64 in the survey.
 
     libhsa-runtime64 and libamdhip64 come from the same release of ROCm.
     """
@@ -170,7 +170,7 @@ def _list_versioned_libraries(host: SurveyedHost, stem: str, source: str) -> Lis
 
 def survey_cuda(survey: 'Survey') -> None:
     """
-    Add facts on the CUDA runtime library libcudart to the survey.
+    Record the path of the CUDA runtime library libcudart in the survey.
 
     Cray's GPU transport layer needs libcudart. The function does not search for the library of the
     GPU driver (libcuda), because the container runtime injects libcuda.
@@ -204,7 +204,7 @@ def survey_cuda(survey: 'Survey') -> None:
 
 def survey_gtl(survey: 'Survey') -> None:
     """
-    Add facts on Cray MPICH's GPU transport layer (libmpi_gtl_*) to the survey.
+    Record the libraries of Cray MPICH's GPU transport layer (libmpi_gtl_*) in the survey.
 
     The function searches for the libraries in the folders of loaded modules and in the folder of
     Cray MPICH.

@@ -20,10 +20,10 @@ LIBMPI, LIBMPI_ABI = 'libmpi.so.12', 'libmpi_abi.so.1'
 
 def survey_libmpi(survey: 'Survey') -> None:
     """
-    Add facts on a host MPI with the MPICH ABI to the survey.
+    Record the host's libmpi with the MPICH ABI in the survey.
 
     Cray MPICH has a libmpi with the MPICH ABI in its folders lib-abi-mpich. On a host without Cray
-    MPICH, the host MPI is an MPICH.
+    MPICH, the function searches for another MPI with this ABI, such as MPICH.
     """
     host, loaded = survey.host, survey.host.get_variable('CRAY_MPICH_DIR').rstrip('/')
     source = (
@@ -84,7 +84,7 @@ _PARTS = {
 
 
 def survey_open_mpi(survey: 'Survey') -> None:
-    """Add facts on the host's Open MPI and the folders of its plugins to the survey."""
+    """Record the host's Open MPI and the folders of its plugins in the survey."""
     host, soname = survey.host, 'libmpi.so.40'
     candidates = [
         ('%s/lib/%s' % (host.get_variable(name).rstrip('/'), soname), name)
@@ -211,7 +211,7 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
 
 
 def survey_cray_libraries(survey: 'Survey') -> None:
-    """Add facts on libraries that Cray's libmpi and libfabric use, such as libcxi and libpmi."""
+    """Record the libraries that Cray's libmpi and libfabric use, such as libcxi and libpmi."""
     host, cray = survey.host, survey.cray
     pmi_folders = ['/opt/cray/pe/pmi/default/lib', '/opt/cray/pe/pmi/*/lib', '/opt/cray/pe/lib64']
     prefix = host.get_variable('CRAY_PMI_PREFIX').rstrip('/')
@@ -295,7 +295,7 @@ def survey_cray_libraries(survey: 'Survey') -> None:
 
 def survey_pmi(survey: 'Survey') -> None:
     """
-    Add to the survey the option --mpi= with which srun starts each kind of MPI.
+    Record the values of srun's option --mpi= that start each kind of MPI.
 
     The kinds are an MPI of an image, the host's MPI and Open MPI. The function selects only values
     that `srun --mpi=list` prints. With a wrong value of --mpi=, the ranks do not find each other.

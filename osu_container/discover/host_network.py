@@ -50,7 +50,7 @@ _KIND_BY_LINK = {'InfiniBand': 'InfiniBand', 'Ethernet': 'RoCE'}
 
 def survey_network_cards(survey: 'Survey') -> None:
     """
-    Add facts on the network interfaces, the network cards and the best network.
+    Record the network interfaces, the network cards and the best network in the survey.
 
     The network cards are Slingshot cards and RDMA cards such as InfiniBand.
     """
@@ -103,7 +103,7 @@ def survey_network_cards(survey: 'Survey') -> None:
 
 def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
     """
-    Add the fact `network` to the survey: the kind of network that MPI should use.
+    Record in the survey which kind of network MPI should use (the fact `network`).
 
     cards: active network cards. If the cards are of several kinds, the function selects the kind
     that comes first in PREFERRED_NETWORKS. Without a card of a known kind, the fact is Ethernet.
@@ -134,7 +134,7 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
 
 
 def survey_libfabric(survey: 'Survey') -> None:
-    """Add facts on the host's libfabric, its providers, and the provider for the network."""
+    """Record the host's libfabric, its providers, and the provider for the network in the survey."""
     mpi_candidates, system_candidates = (
         _list_mpi_libfabrics(survey),
         _list_system_libfabrics(survey),
@@ -213,7 +213,7 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
 
 def select_provider(survey: 'Survey', path: Optional[str], providers: List[str]) -> None:
     """
-    Add the fact on the libfabric provider for the network to the survey.
+    Record in the survey which libfabric provider fits the network.
 
     path: path of the host's libfabric, or None. providers: providers of the host's libfabric.
     """
@@ -265,7 +265,7 @@ def select_card_provider(
     survey: 'Survey', path: Optional[str], providers: List[str], kind: str
 ) -> None:
     """
-    Add the fact on the best libfabric provider for an RDMA network to the survey.
+    Record in the survey which libfabric provider is best for an RDMA network.
 
     The function prefers providers that the host's libfabric contains.
     """
@@ -295,7 +295,7 @@ def select_card_provider(
 
 
 def read_libfabric_providers(survey: 'Survey', path: str) -> List[str]:
-    """Add the fact on the providers of a libfabric, and return the providers; [] if unknown."""
+    """Record the providers of a libfabric in the survey and return the providers; [] if unknown."""
     try:
         names = read_fabric_traits(read_plain_file(os.path.realpath(survey.host.add_root(path))))[
             'providers'

@@ -28,7 +28,7 @@ INJECTED_LIBRARIES = frozenset(
 
 
 def survey_runtime(survey: 'Survey') -> None:
-    """Add the fact on the available container runtimes to the survey."""
+    """Record the available container runtimes in the survey."""
     host = survey.host
     results = [
         host.command_results[name]
@@ -61,7 +61,7 @@ def survey_runtime(survey: 'Survey') -> None:
 
 
 def survey_slurm(survey: 'Survey') -> None:
-    """Add facts on Slurm's spool folder, cluster, accounts and partitions to the survey."""
+    """Record Slurm's spool folder, cluster, accounts and partitions in the survey."""
     settings = dict(re.findall(r'^(\w+)\s*=\s*(.*?)\s*$', survey.get_command_output('slurm'), re.M))
     source = '`scontrol show config`'
     for key, name in (
@@ -92,7 +92,7 @@ def survey_slurm(survey: 'Survey') -> None:
 
 
 def survey_file_systems(survey: 'Survey') -> None:
-    """Add the fact on the shared file systems that containers should see to the survey."""
+    """Record the shared file systems that containers should see in the survey."""
     host = survey.host
     paths, skipped = _list_shared_mounts(host)
     paths = _merge_sibling_paths(paths, host.get_variable('HOME'))
@@ -172,7 +172,7 @@ def _find_root_links(host: 'SurveyedHost', paths: List[str]) -> List[str]:
 
 
 def survey_modules(survey: 'Survey') -> None:
-    """Add facts on conflicting modules, modules with wrappers and loaded modules."""
+    """Record loaded modules, modules with wrappers, and modules that conflict with this project."""
     loaded = [name for name in survey.host.environment.get('LOADEDMODULES', '').split(':') if name]
     survey.add_fact('modules.loaded', loaded, 'LOADEDMODULES', section='system')
     names = sorted(
@@ -216,7 +216,7 @@ def survey_modules(survey: 'Survey') -> None:
 
 
 def survey_node(survey: 'Survey') -> None:
-    """Add facts on the node's operating system, glibc, name and architecture."""
+    """Record the node's operating system, glibc, name and architecture in the survey."""
     host, glibc = survey.host, survey.get_command_output('glibc').split()
     if glibc:
         survey.add_fact(
@@ -265,7 +265,7 @@ def list_loader_folders(host: 'SurveyedHost') -> List[str]:
 
 
 def survey_library_folders(survey: 'Survey') -> None:
-    """Add the fact on the folders that contain dependencies of the injected libraries."""
+    """Record the folders that contain the libraries that injected host libraries need."""
     folders, rocm = list(survey.list_loader_folders()), survey.get_value('rocm')
     if rocm and rocm + '/lib' not in folders:
         folders.append(rocm + '/lib')

@@ -1,5 +1,5 @@
 """
-Replace an installation by a newer installation, or keep the old one after an error.
+Replace an installation by a newer installation; after an error, keep the older installation.
 
 If the file system permits hard links, all installations of an image share one file. Each
 installation contains a copy of osu-proof, because osu-proof must also work after the user has

@@ -160,7 +160,7 @@ class Comparison:
         return self.format_qualifier(self.verdict) + ', '.join([self.verdict, *hidden])
 
     def count_fewest_repeats(self, verdict: str) -> int:
-        """Return the lowest number of repeats behind any point that has the verdict `verdict`."""
+        """Return the lowest number of repeats at any message size that has the verdict `verdict`."""
         return min(
             (min(point.repeats) for point in self.points if point.verdict == verdict),
             default=FIRM_REPEATS,
@@ -169,7 +169,7 @@ class Comparison:
     @property
     def few_repeats(self) -> int | None:
         """
-        Lowest number of repeats behind any point with the verdict better or worse.
+        Lowest number of repeats at any message size with the verdict better or worse.
 
         The value is None if the lowest number is FIRM_REPEATS or more.
         """

@@ -134,8 +134,8 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
     Return a section that shows several datasets in the same charts.
 
     If several datasets have a curve of the same name, the name of the dataset is added to the name
-    of each curve. If the section is noisy, only curves with a firm verdict are compared with
-    native.
+    of each curve. If most values vary by more than NOISY_SPREAD between repeats, the section shows
+    only comparisons with enough repeats and without the verdict 'noisy'.
 
     Raises ReportError if the datasets have neither results nor failures, or if the same dataset is
     given twice.

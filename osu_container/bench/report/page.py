@@ -98,7 +98,7 @@ def _build_section_context(
 
 def _format_provenance(dataset: Dataset) -> str:
     """
-    Return a text on the origin of a dataset.
+    Return a text that says where the results of a dataset come from.
 
     The text contains the name, the site or the source, the date, the programs and the number of
     repeats.

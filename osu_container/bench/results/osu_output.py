@@ -110,7 +110,7 @@ class BenchmarkTable:
 
     @property
     def case(self) -> model.Case:
-        """Return the case that the table measured."""
+        """Return the benchmark case (program, buffers, nodes and ranks) whose results the table contains."""
         variant = ', '.join(
             filter(None, (self.variant, UNKNOWN_BUFFERS if self.buffers is None else ''))
         )
@@ -312,11 +312,11 @@ def _add_row(
     number: int | None,
 ) -> bool:
     """
-    Add a line of the output to the table, and return whether the line is a row of the table.
+    Add a line of the output to the table if the line is a row; return whether the line is a row.
 
-    If the benchmark has checked the data of the row, `marks` gets the benchmark's result ('pass' or
-    'fail'), otherwise None. Raises OutputError if the message size is not greater than in the
-    previous row.
+    The function also appends (message size, result of the data check) to `marks`: the result is
+    'pass', 'fail', or None if the benchmark did not check the data. Raises OutputError if the
+    message size is not greater than in the previous row.
 
     :param source: name of the output in messages
     :param number: line number of the row in `source`, None if unknown
