@@ -290,7 +290,7 @@ class Build:
         print_progress(f"built {format_path(self.sif)}, sha256 {sif_sha256}")
 
     def is_kept(self, inputs: Dict[str, Any]) -> bool:
-        """Return whether to keep the existing image, and print the reason if so.
+        """Return whether the build keeps the existing image; if yes, print the reason.
 
         An image is kept if the image is up to date, or if `osu-container image build` did not build
         the image.

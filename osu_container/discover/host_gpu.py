@@ -159,7 +159,7 @@ def _list_versioned_libraries(host: SurveyedHost, stem: str, source: str) -> Lis
     """
     Return a list of (path, source) for the files STEM.so.NUMBER; the newest comes first.
 
-    stem: path without .so.NUMBER, which may contain wildcards
+    stem: path without .so.NUMBER; the path may contain wildcards
     """
     return [
         (path, source)

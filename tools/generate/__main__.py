@@ -18,7 +18,7 @@ from tools.generate import described_facts, easyconfigs, module_files
 
 
 def render_recipes() -> dict[Path, str | None]:
-    """Return {path: text} of the image recipes that Git contains.
+    """Return {path: text} of the rendered image recipes that the repository contains.
 
     The text None means that the file at this path must be removed.
     """

@@ -237,7 +237,7 @@ def _describe_variants(
 ) -> Dict[str, Dict[str, Any]]:
     """Return the variants 'c' and 'mpi4py' of an image, as a dict.
 
-    The variant 'c' has the C benchmarks, the variant 'mpi4py' has their ports.
+    The variant 'c' has the C benchmarks, the variant 'mpi4py' has mpi4py ports of these benchmarks.
 
     python: version of Python for the ports.
     """

@@ -211,7 +211,7 @@ def _describe_intel_mpi_wheel(part: str, sha256: str) -> Dict[str, Any]:
 
     The Intel Simplified Software License (October 2022) permits the use and the redistribution of
     unmodified binaries together with the text of the license, and forbids reverse engineering. An
-    image may be redistributed if it keeps the license text in /opt/intel-mpi/share.
+    image may be redistributed if the image keeps the license text in /opt/intel-mpi/share.
     """
     return _describe_pypi_file(
         f'impi-{part}',
