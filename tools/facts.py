@@ -354,7 +354,7 @@ def find_line(site: str, text: str) -> str:
 
 
 def compare_repository(clone: Clone, sources: list[Source]) -> Iterator[list[str]]:
-    """Yield a row of the table for each value of the repository that differs from the data."""
+    """Yield a row of the table for each value in the repository that differs from the site data."""
     read = LAST_READ[clone.repository]
     before, now = clone.read_values(read, sources), clone.read_values('HEAD', sources)
     commits = [*clone.list_commits(sources, f'{read}..HEAD')]

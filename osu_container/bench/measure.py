@@ -155,7 +155,7 @@ def _check_proof(
     shown = '; '.join(contradictions[:3]) + (
         f'; and {len(contradictions) - 3} more' if len(contradictions) > 3 else ''
     )
-    return f"the libraries that the ranks loaded contradict the approach: {shown}"
+    return f"the ranks loaded other libraries than the approach requires: {shown}"
 
 
 def format_failure_reason(problem: str, text: str) -> str:

@@ -305,7 +305,7 @@ class Session:
         if contradictions:
             return (
                 no_network,
-                'the libraries that the ranks loaded contradict the approach: '
+                'the ranks loaded other libraries than the approach requires: '
                 + '; '.join(contradictions[:3]),
             )
         netmod, provider = osu_output.parse_network(text)

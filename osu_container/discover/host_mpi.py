@@ -125,9 +125,9 @@ def survey_open_mpi(survey: 'Survey') -> None:
 
 def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str, str]]:
     """
-    Return a list of (path, source) for each libmpi of a loaded module.
+    Return a list of (path, source) for each libmpi that a loaded module of Cray MPICH provides.
 
-    loaded: value of CRAY_MPICH_DIR, or ''
+    loaded: value of the variable CRAY_MPICH_DIR, or ''
     """
     builds = [
         (

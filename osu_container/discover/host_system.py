@@ -265,7 +265,7 @@ def list_loader_folders(host: 'SurveyedHost') -> List[str]:
 
 
 def survey_library_folders(survey: 'Survey') -> None:
-    """Record the folders that contain the libraries that injected host libraries need."""
+    """Record in the survey which folders contain the libraries that injected host libraries need."""
     folders, rocm = list(survey.list_loader_folders()), survey.get_value('rocm')
     if rocm and rocm + '/lib' not in folders:
         folders.append(rocm + '/lib')

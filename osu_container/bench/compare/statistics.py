@@ -383,13 +383,13 @@ def _compute_points(
 
 def _compute_gaps(a: Any, b: Any) -> Any:
     """
-    Return the gap between a and b at each message size, positive if a is above b.
+    Return how far apart the values of side a and of side b are at each message size (the gap).
 
-    The arrays a and b (sizes x repeats) contain logarithms. The gap is 0 if the values of a and b
-    overlap, or if the values of one side scatter by more than an eighth of the gap. The limit is as
-    small as an eighth, because the values of two equally fast sides, with three repeats each, lie
-    apart by chance in one of ten cases. With a larger limit and noise of 3 %, the verdict on equally
-    fast sides would be 'worse' too often (see the simulation of false alarms in the tests).
+    a, b: arrays (sizes x repeats) of logarithms. The gap is positive if all values of a are above
+    all values of b, and negative if all values of a are below. The gap is 0 if the two ranges of
+    values overlap, or if the values of one side scatter by more than an eighth of the gap. The
+    eighth limits false alarms: with three repeats, the ranges of two equally fast sides are separate
+    by chance in one of ten cases (the tests simulate false alarms with noise of 3 %).
     """
     above, below = a.min(axis=1) - b.max(axis=1), a.max(axis=1) - b.min(axis=1)
     gaps = np.where(above > 0, above, np.minimum(below, 0.0))
