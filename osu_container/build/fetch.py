@@ -90,7 +90,7 @@ def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
             require_sha256(
                 path,
                 source['sha256'],
-                "To download this file again, move the existing file away and repeat the command",
+                "To download the file again, move the existing file away and repeat the command",
             )
 
 

@@ -169,7 +169,8 @@ class _EntryBuilder:
             files['slurm_spool'] = {
                 'value': [spool],
                 'why': "Slurm writes a file to this folder, and Cray PMI reads from the file where each rank runs",
-                'source': '`scontrol show config`, or the default in slurm.conf(5)',
+                'source': 'read from `scontrol show config`, otherwise the default in '
+                'slurm.conf(5)',
                 'date': survey.today,
                 'evidence': 'derived',
                 'bound': 'run',
@@ -312,8 +313,7 @@ class _EntryBuilder:
                         'libmpi': libmpi,
                         'python': '/usr/bin/python3',
                     },
-                    'source': "mpicc in the installation of the host's libmpi, otherwise mpicc on "
-                    'PATH',
+                    'source': "found in the installation of the host's libmpi, otherwise on PATH",
                     'evidence': 'measured',
                 }
         survey.add_missing(

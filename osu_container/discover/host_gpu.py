@@ -144,7 +144,8 @@ def survey_rocm(survey: 'Survey') -> None:
             ):
                 survey.add_missing(
                     'libamdhip64',
-                    "with approach bind, the GPU transport layer finds no HIP runtime on the host",
+                    "with approach bind, Cray's GPU transport layer finds no HIP runtime on the "
+                    "host",
                 )
             return
     if survey.amd:

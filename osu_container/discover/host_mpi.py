@@ -228,8 +228,9 @@ def survey_cray_libraries(survey: 'Survey') -> None:
             "libfabric's provider cxi uses the Slingshot card through libcxi",
             survey.list_loader_folders(),
             survey.slingshot
-            and "the approaches bind and hybrid cannot use Slingshot, because the host's libfabric needs libcxi; "
-            "approach opensource uses libcxi of the image",
+            and "the approaches bind and hybrid cannot use Slingshot, because the host lacks "
+            "libcxi, which the host's libfabric needs; approach opensource uses libcxi of the "
+            "image",
         ),
         (
             'libpmi',
@@ -256,7 +257,9 @@ def survey_cray_libraries(survey: 'Survey') -> None:
                 '/opt/cray/pe/pals/*/lib',
                 '/opt/cray/pals/*/lib',
             ],
-            cray and "approach bind may fail at startup, because Cray PMI opens libpals",
+            cray
+            and "approach bind may fail at startup, because the host lacks libpals, which "
+            "Cray PMI opens",
         ),
         # /opt/xpmem: Alps (github.com/eth-cscs/netstack 67b49b80, documentation of system-stack)
         (
@@ -320,7 +323,8 @@ def survey_pmi(survey: 'Survey') -> None:
     survey.add_fact(
         'pmi',
         chosen,
-        '`srun --mpi=list`: %s; the host\'s MPI is %s' % (', '.join(kinds), family or 'unknown')
+        "`srun --mpi=list` prints %s; the host's MPI is "
+        '%s' % (', '.join(kinds), family or 'unknown')
         if result.is_successful
         else '`srun --mpi=list` failed: %s' % result.problem,
         'derived',

@@ -115,7 +115,8 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
         source = (
             '/sys/class/cxi, /opt/cray/libfabric'
             if kind == 'Slingshot'
-            else 'there is no card in /sys/class/cxi, and no active card in ' + INFINIBAND_FOLDER
+            else 'there is no Slingshot card in /sys/class/cxi, and no active network card '
+            'in ' + INFINIBAND_FOLDER
         )
     else:
         source = '%s: %s' % (

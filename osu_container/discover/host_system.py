@@ -55,8 +55,8 @@ def survey_runtime(survey: 'Survey') -> None:
         )
         survey.add_missing(
             'container runtime',
-            "no container can be installed or run. Load the module that provides apptainer or singularity, or "
-            "install Apptainer",
+            "without a container runtime, no container can be installed or run. Load the module "
+            "that provides apptainer or singularity, or install Apptainer",
         )
 
 
@@ -115,7 +115,8 @@ def survey_file_systems(survey: 'Survey') -> None:
     else:
         survey.add_missing(
             'shared file systems',
-            "containers see only the folders that the runtime binds: the home folder, the current folder and /tmp",
+            "containers see only the folders that the container runtime binds: the home folder, "
+            "the current folder and /tmp",
         )
 
 
