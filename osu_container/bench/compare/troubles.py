@@ -233,7 +233,7 @@ RULES = (
             source=DEIC
             + ': "weird drop at 8192 for RCCL". '
             + _LUMI_2026
-            + ' measured osu_xccl_bibw, osu_xccl_latency and osu_bibw D D with each value of '
+            + '. The runs of osu_xccl_bibw, osu_xccl_latency and osu_bibw D D cover each value of '
             'rx_match_mode. HewlettPackard/shs-ccl-docs',
         ),
         RCCL_BANDWIDTHS | RCCL_LATENCIES | BANDWIDTHS | LATENCIES,
