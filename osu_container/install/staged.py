@@ -129,9 +129,8 @@ class StagedInstall:
     commit() moves the user's software (PRESERVED_NAMES) to the newer installation, and moves the
     folder user-software last. rollback() moves the user's software back, and moves user-software
     first. Therefore, as long as the older installation contains any part of the user's software,
-    the older installation also contains the user's folder user-software. In this state, a folder
-    user-software in the newer installation is not the user's folder, and the user's folder replaces
-    that folder.
+    the older installation also contains the user's folder user-software. If the newer installation
+    contains another folder user-software at this time, the user's folder replaces this other folder.
     """
 
     def __init__(self, final: str) -> None:
