@@ -287,7 +287,7 @@ class Clone:
     def list_changes(
         self, sources: list[Source], commits: list[tuple[str, str, bool]], before: Values
     ) -> Iterator[Change]:
-        """Yield each value that one of `commits` changes. `before`: values before these commits."""
+        """Yield a Change for each value that one of `commits` changes. `before`: values before these commits."""
         for commit, date, is_watched in commits:
             if not is_watched:
                 continue
@@ -405,7 +405,11 @@ def print_replay(clone: Clone, sources: list[Source]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return the exit code: 0 no difference, 1 a difference, 2 a clone is missing or too old."""
+    """
+    Compare the clones with the site data, print all differences, and return the exit code.
+
+    The exit code is 0 without a difference, 1 with a difference, 2 if a clone is missing or too old.
+    """
     parser = argparse.ArgumentParser(prog='python -m tools.facts', description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument('--list', action='store_true', help="print the URLs of all repositories")

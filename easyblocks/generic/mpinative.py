@@ -171,7 +171,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         Load the modules in the dependencies, and check that the modules provide the compilers.
 
         Overridden because configure would silently use other compilers if the modules provided
-        none.
+        no compilers.
         """
         super().prepare_step(*args, **kwargs)
         self.modules_tool.load(self.modules_of_site)

@@ -35,7 +35,11 @@ PLAN = json.loads(Path(os.environ[holding.PLAN_VARIABLE]).read_text())
 
 @rfm.simple_test
 class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
-    """Measure one benchmark in one case with one module; add the result to results.jsonl."""
+    """
+    A ReFrame test that measures one benchmark case with one installed module.
+
+    The test adds the result to results.jsonl.
+    """
 
     case = parameter(map(plan.deserialize_run, PLAN['runs']), fmt=lambda run: run.name)
     valid_systems = ['*']

@@ -327,7 +327,7 @@ class Session:
             raise BenchError(loss)
 
     def run_repeat(self, number: int, runs: list[plan.PlannedRun]) -> None:
-        """Measure each of `runs` once in a ReFrame session, and store the figures as a repeat."""
+        """Measure each of `runs` once in a ReFrame session, and store the results as one repeat."""
         plan_file, report = (
             self.folder / f'plan-{number}.json',
             self.folder / f'reframe-{number}.json',

@@ -152,7 +152,7 @@ class Build:
             return None
 
     def select_variant(self, kind: str, archive: Optional[Path] = None) -> None:
-        """Select the variant `kind` of the image, and record which benchmark programs it contains.
+        """Select the variant `kind` of the image, and record the benchmark programs of the variant.
 
         archive: archive of the C benchmarks, None for a variant without C benchmarks
         """

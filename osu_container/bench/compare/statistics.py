@@ -93,7 +93,7 @@ class Point:
 
 @dataclass
 class Comparison:
-    """The comparison of two curves (a and b) that measured the same case."""
+    """The comparison of two curves (a and b) that measured the same benchmark case."""
 
     #: case of a; the case of b may have unknown nodes or ranks
     case: Case

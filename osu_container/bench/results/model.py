@@ -100,7 +100,7 @@ def format_size(size: int) -> str:
 
 @dataclass(frozen=True, order=True)
 class Case:
-    """What was measured: program, buffers, nodes and ranks, but not the approach."""
+    """A benchmark case, which says what was measured: program, buffers, nodes and ranks."""
 
     #: Name of the program, 'osu_bw'; the Python programs have the names of the C programs
     benchmark: str
@@ -164,7 +164,7 @@ class Case:
 
 @dataclass
 class Series:
-    """One curve: the values of a case under one approach."""
+    """One curve: the values of one benchmark case, measured with one approach."""
 
     case: Case
     #: Who was measured: 'native', 'hybrid', ...; unique in the dataset for a case
@@ -208,7 +208,7 @@ class Series:
 
 @dataclass
 class Failure:
-    """A case that was not measured, because its run failed or was skipped."""
+    """A benchmark case that was not measured, because the run of the case failed or was skipped."""
 
     case: Case
     name: str
