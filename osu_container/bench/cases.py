@@ -132,7 +132,7 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
             ('H H', 'D D'),
             'two-nodes',
             ('-m', '4194304'),
-            'the bandwidth of large messages is the bandwidth of the network',
+            'benchmarks with large messages measure the bandwidth of the network',
         ),
         (
             'osu_latency',

@@ -29,8 +29,8 @@ def survey_libmpi(survey: 'Survey') -> None:
     source = (
         'found in /opt/cray/pe/mpich, because the loaded module cray-mpich has no folder lib-abi-mpich'
         if loaded
-        else 'the newest release in /opt/cray/pe/mpich; discover prefers the build for GNU '
-        'compilers'
+        else 'found in the newest release in /opt/cray/pe/mpich; discover prefers the build for '
+        'GNU compilers'
     )
     candidates = (
         _list_loaded_cray_builds(host, loaded)

@@ -203,7 +203,7 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
         if '/libfabric/' in folder + '/'
     ]
     candidates += [
-        (path, 'the newest release in /opt/cray/libfabric')
+        (path, 'found in the newest release in /opt/cray/libfabric')
         for path in sort_newest_first(
             host.list_matching_paths('/opt/cray/libfabric/*/lib64/' + LIBFABRIC)
         )
