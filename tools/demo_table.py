@@ -11,8 +11,8 @@ SIZES = (1, 65536)
 #: network, so that a larger ratio shows other processes, not the libraries.
 STEADY = 1.3
 INTRODUCTION = (
-    "Each row runs the same program; only the libraries differ. The speeds are equal, because this "
-    "machine has no fast network."
+    "Each row shows a run of the same program; only the libraries differ. The speeds are equal, "
+    "because this machine has no fast network."
 )
 
 
@@ -107,8 +107,8 @@ def render_demo_table(run: model.Dataset) -> str:
     if (ratio := compute_spread(run)) > STEADY:
         rows = [row[:3] for row in rows]
         note = (
-            f"The table shows no speeds: the speeds differ by a factor of {ratio:.1f}, because other "
-            "processes use this machine. When the machine is idle, measure again: make demo"
+            "The table shows no speeds, because other processes use this machine: the speeds "
+            f"differ by a factor of {ratio:.1f}. When the machine is idle, measure again: make demo"
         )
     else:
         programs = ', '.join(sorted({series.program_release for series in run.series}))

@@ -246,7 +246,7 @@ class Clone:
         return done.stdout
 
     def read_values(self, commit: str, sources: list[Source]) -> Values:
-        """Return the values in the files of a commit, without the values in Source.declined."""
+        """Return the values in the files of a commit, without those that the data deliberately lack."""
         values: dict[tuple[str, str], dict[str, str]] = {}
         for path in self.run_git('ls-tree', '-r', '--name-only', commit).splitlines():
             for source in sources:
@@ -287,7 +287,7 @@ class Clone:
     def list_changes(
         self, sources: list[Source], commits: list[tuple[str, str, bool]], before: Values
     ) -> Iterator[Change]:
-        """Yield each value that one of `commits` changes. `before`: values before these commits."""
+        """Yield a Change for each value that one of `commits` changes. `before`: values before these commits."""
         for commit, date, is_watched in commits:
             if not is_watched:
                 continue
@@ -301,10 +301,10 @@ class Clone:
 
 def find_values(source_facts: dict[str, tuple[str, str]], site: str, name: str) -> list[str]:
     """
-    Return the values of the site data for a name in a source, [] if the data have no value.
+    Return the values that the site data have for the variable or fact `name` of a public source.
 
-    `source_facts`: the field `facts` of the source. An environment variable that the site itself
-    does not set can have several values in APPROACHES.
+    The result is [] if the site data have no value. `source_facts`: the field `facts` of the source.
+    An environment variable that the site itself does not set can have several values in APPROACHES.
     """
     if site not in SITES:
         return []
@@ -354,7 +354,7 @@ def find_line(site: str, text: str) -> str:
 
 
 def compare_repository(clone: Clone, sources: list[Source]) -> Iterator[list[str]]:
-    """Yield a row of the table for each value of the repository that differs from the data."""
+    """Yield a row of the table for each value in the repository that differs from the site data."""
     read = LAST_READ[clone.repository]
     before, now = clone.read_values(read, sources), clone.read_values('HEAD', sources)
     commits = [*clone.list_commits(sources, f'{read}..HEAD')]
@@ -386,7 +386,7 @@ def print_table(head: list[str], rows: list[list[str]]) -> None:
 
 
 def print_replay(clone: Clone, sources: list[Source]) -> None:
-    """Print each change in the history of a clone, as if the data had followed every change."""
+    """Print a table of all changes of values in the history of a clone, whatever the site data contain."""
     commits = [*clone.list_commits(sources, 'HEAD')]
     changes = [*clone.list_changes(sources, commits, {})]
     print_table(
@@ -405,12 +405,25 @@ def print_replay(clone: Clone, sources: list[Source]) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Return the exit code: 0 no difference, 1 a difference, 2 a clone is missing or too old."""
+    """
+    Compare the clones with the site data, print all differences, and return the exit code.
+
+    The exit code is 0 without a difference, 1 with a difference, 2 if a clone is missing or too old.
+    """
     parser = argparse.ArgumentParser(prog='python -m tools.facts', description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument('--list', action='store_true', help="print the URLs of all repositories")
-    parser.add_argument('--clones', metavar='FOLDER', type=Path, help="folder with OWNER/NAME")
-    parser.add_argument('--replay', metavar='OWNER/NAME', help="print the changes in the history")
+    parser.add_argument(
+        '--clones',
+        metavar='FOLDER',
+        type=Path,
+        help="folder that contains the clones as OWNER/NAME",
+    )
+    parser.add_argument(
+        '--replay',
+        metavar='OWNER/NAME',
+        help="print all changes in the history of the repository OWNER/NAME",
+    )
     options = parser.parse_args(arguments)
     repositories: dict[str, list[Source]] = {}
     for source in SOURCES:
@@ -421,7 +434,10 @@ def main(arguments: list[str] | None = None) -> int:
     if not options.clones:
         parser.error("--clones is missing. Name the folder of the clones: --clones FOLDER")
     if options.replay and options.replay not in repositories:
-        parser.error(f"no source is in {options.replay}. Choose one of: {', '.join(repositories)}")
+        parser.error(
+            f"no source of the site data is in the repository {options.replay}. Choose "
+            f"one of: {', '.join(repositories)}"
+        )
     rows: list[list[str]] = []
     problems: list[str] = []
     for name, sources in repositories.items():

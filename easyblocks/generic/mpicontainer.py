@@ -31,10 +31,11 @@ try:
     from osu_container.verdict.settings import Settings, select_image
 except ImportError as err:
     raise ImportError(
-        "%s cannot find its package osu_container: %s. Python searched %s and sys.path. Do "
-        "not copy this easyblock: add the path of the easyblock in the clone to "
-        "EASYBUILD_INCLUDE_EASYBLOCKS (`make lumi` does so; run `make lumi` again after moving "
-        "the clone), or run `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE)
+        "the easyblock %s cannot find the Python package osu_container: %s. Python searched %s and "
+        "sys.path. Do not copy the easyblock: add the path of the easyblock in your clone of "
+        "osu-container to EASYBUILD_INCLUDE_EASYBLOCKS (`make lumi` does so; run `make lumi` again "
+        "after moving the clone), or run `pip install CLONE`"
+        % (os.path.realpath(__file__), err, CLONE)
     )
 
 
@@ -317,8 +318,8 @@ class MPIContainer(SiteEasyBlock):
         """
         Return the settings of the module, which are derived from facts about image and host.
 
-        The facts come from the first of these sources: the facts collected by this run, the file of
-        the parameter `facts`, the facts recorded by an earlier installation.
+        The facts come from the first of these sources that exists: the facts collected by this run
+        of eb, the file of the parameter `facts`, the facts recorded by an earlier installation.
         """
         if not self.facts and self.cfg['facts']:
             self.facts = json.loads(read_file(self.cfg['facts']))[

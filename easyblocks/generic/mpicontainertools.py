@@ -46,9 +46,9 @@ class MPIContainerTools(EasyBlock):
         ]
         if missing:
             raise EasyBuildError(
-                'the easyblock %s is not in a clone of the project: %s has no %s. Add the path of the '
-                'easyblock in a clone to EASYBUILD_INCLUDE_EASYBLOCKS. If the project is installed by '
-                'pip, the command osu-container is already installed',
+                'the easyblock %s is not in a clone of osu-container: %s has no %s. Add the path '
+                'of the easyblock in a clone to EASYBUILD_INCLUDE_EASYBLOCKS. If you installed '
+                'osu-container with pip, the command osu-container is already installed',
                 os.path.realpath(__file__),
                 CLONE,
                 ', '.join(missing),

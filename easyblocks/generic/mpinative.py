@@ -37,10 +37,11 @@ try:
     from osu_container.verdict.settings import Settings
 except ImportError as err:
     raise ImportError(
-        "%s cannot find its package osu_container: %s. Python searched %s and sys.path. Do "
-        "not copy this easyblock: add the path of the easyblock in the clone to "
-        "EASYBUILD_INCLUDE_EASYBLOCKS (`make lumi` does so; run `make lumi` again after moving "
-        "the clone), or run `pip install CLONE`" % (os.path.realpath(__file__), err, CLONE)
+        "the easyblock %s cannot find the Python package osu_container: %s. Python searched %s and "
+        "sys.path. Do not copy the easyblock: add the path of the easyblock in your clone of "
+        "osu-container to EASYBUILD_INCLUDE_EASYBLOCKS (`make lumi` does so; run `make lumi` again "
+        "after moving the clone), or run `pip install CLONE`"
+        % (os.path.realpath(__file__), err, CLONE)
     )
 
 
@@ -111,11 +112,11 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """
         Find or download the archive of the C benchmarks.
 
-        Overridden because mpi4py ports of the benchmarks are installed, with a warning, if the
-        archive is not available. This step then finds mpi4py's wheel. On a site with Cray's
-        programming environment, a missing archive is an error, because the mpi4py ports do not
-        support GPUs and are no baseline for containers. On a site without a host MPI this step
-        fails.
+        Overridden because a missing archive is no error on most sites: this step then prints a
+        warning and finds mpi4py's wheel, and later steps install mpi4py ports (Python versions) of
+        the benchmarks. On a site with Cray's programming environment, a missing archive is an
+        error, because the mpi4py ports do not support GPUs and are no baseline for containers.
+        On a site without a host MPI this step fails.
         """
         self.facts = self.translate_errors(read_native_facts, self.site, self.host_root)
         try:
@@ -170,7 +171,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         Load the modules in the dependencies, and check that the modules provide the compilers.
 
         Overridden because configure would silently use other compilers if the modules provided
-        none.
+        no compilers.
         """
         super().prepare_step(*args, **kwargs)
         self.modules_tool.load(self.modules_of_site)

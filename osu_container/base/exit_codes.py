@@ -25,20 +25,24 @@ CODES: Dict[str, ExitCodes] = {
     'check': (
         (
             0,
-            "the best approach works; with --approach, the named approach works; with "
+            "at least one approach works; with --approach, the named approach works; with "
             "--published, no prediction is wrong",
         ),
         (1, "the image or the host cannot be read; with --published, a prediction is wrong"),
         (4, "the approach works slowly"),
         (5, "it is unknown whether the approach works"),
         (6, "the approach fails"),
-        (7, "the approach is useless, because it changes nothing for the image"),
+        (7, "the approach is useless, because the approach changes nothing for the image"),
     ),
     'discover': ((0, "the host was inspected"), (1, "a file cannot be read or written")),
     'proof': (
-        (0, "all ranks match the expectation"),
-        (1, "a rank contradicts the expectation, or a rank has no proof"),
-        ("another", "COMMAND failed, and its exit code is the exit code of osu-proof"),
+        (0, "all ranks used the expected libraries and network"),
+        (
+            1,
+            "a rank used other libraries or another network than expected, or left no proof of its "
+            "libraries",
+        ),
+        ("another", "COMMAND failed, and osu-proof exits with the exit code of COMMAND"),
     ),
     'try': (
         (0, "all steps succeeded"),

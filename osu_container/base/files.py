@@ -114,7 +114,7 @@ _INPUTS: Set[Tuple[int, int]] = set()
 
 
 def reset_inputs() -> None:
-    """Unregister all input files, so that this process can run another command."""
+    """Clear the list of input files, so that the next command of this process may replace the files."""
     _INPUTS.clear()
 
 
@@ -145,8 +145,8 @@ def require_own_folder(folder: Union[str, 'os.PathLike[str]']) -> None:
     if may_others_write(parent) and status.st_uid not in (0, os.geteuid()):
         raise OSError(
             errno.EPERM,
-            f"another user (UID {status.st_uid}) owns the folder, and several users may write to "
-            "the parent folder. Choose a folder that belongs to you",
+            "another user owns the folder, and several users may write to the parent folder. "
+            f"Choose a folder that belongs to you (UID of the owner: {status.st_uid})",
             folder,
         )
 
@@ -249,8 +249,8 @@ def unpack_stream(handle: Any) -> Any:
     for signature, description in _BINARY_SIGNATURES.items():
         if begin.startswith(signature):
             raise ValueError(
-                f"the file is {description}, not text. Name the text file that contains the output of "
-                "the job or program"
+                f"a text file is needed, but the file is {description}. Name the text file that "
+                "contains the output of the job or program"
             )
     for signature, (module, command) in _PACKED_SIGNATURES.items():
         if begin.startswith(signature):

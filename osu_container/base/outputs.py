@@ -91,7 +91,9 @@ def require_writable(path: _Path, force: bool = False) -> None:
             "Choose another name",
         )
     if not force:
-        raise OutputFileError(path, "the file exists. To replace the file, repeat with --force")
+        raise OutputFileError(
+            path, "the file exists. To replace the file, repeat the command with --force"
+        )
 
 
 def write_file(path: _Path, data: Union[bytes, str], force: bool = False) -> bool:

@@ -137,7 +137,7 @@ def format_os_error(err: OSError) -> str:
     if err.errno in LIMIT_COMMANDS:
         command = LIMIT_COMMANDS[err.errno]
         return (
-            f"{err.strerror}. Raise the limit ({command}), or stop programs that exhaust the limit"
+            f"{err.strerror}. Stop programs that exhaust the limit, or raise the limit: {command}"
         )
     if err.filename in STREAMS.values():
         return f"{err.filename}: {err.strerror}. Redirect the output to a file on another disk"
@@ -147,8 +147,8 @@ def format_os_error(err: OSError) -> str:
     if err.errno == errno.ENOENT:
         return "the current folder was removed. Change to an existing folder: cd FOLDER"
     return (
-        f"{err.strerror or err}, and the system does not name the file. "
-        "Check the disks with: df -h; dmesg"
+        f"{err.strerror or err}. The system does not name the file that caused the error. Check "
+        "the disks with: df -h; dmesg"
     )
 
 

@@ -123,7 +123,7 @@ STREAMS = {
 
 class EscapingStream:
     """
-    A text stream that passes text on to `stream`.
+    A text stream that writes text to `stream` without secrets and without control characters.
 
     REDACTED replaces secrets, and escape sequences such as \\x1b replace control characters.
     """

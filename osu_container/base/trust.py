@@ -66,16 +66,16 @@ def find_code_problem(path: str) -> Optional[str]:
             )
         if status.st_uid not in owners:
             return (
-                f"{real} would run as you, but another user (UID {status.st_uid}) owns "
-                f"{checked_path}. Read the file, copy the file to your own folder, "
-                "and name the copy"
+                f"{real} would run as you, but {checked_path} belongs to another user (UID "
+                f"{status.st_uid}). Read the file, copy the file to your own folder, and name the "
+                "copy"
             )
         if may_others_write(status) and not (
             os.path.isdir(checked_path) and status.st_mode & stat.S_ISVTX
         ):
             return (
-                f"{real} would run as you, but other users may write to {checked_path}. Read the "
-                f"file, then run: chmod go-w {shell.quote(checked_path)}"
+                f"{real} would run as you, but {checked_path} is writable for other users. Read "
+                f"the file, then run: chmod go-w {shell.quote(checked_path)}"
             )
     return None
 

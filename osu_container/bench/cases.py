@@ -2,9 +2,9 @@
 Define the benchmarks, how ranks are placed on nodes, and tags that select benchmarks.
 
 To add a benchmark, add an entry to BENCHMARKS. To add a tag, which selects benchmarks, add an entry
-to TAGS. No other file changes. The names and the buffers of the benchmarks, and the option -c, come
-from Makefile.am and c/util/osu_util_options.h of OSU 7.4, and from the list of benchmarks of OSU
-7.5.
+to TAGS. No other file needs a change. The names of the benchmarks, the kinds of buffers, and the
+option -c come from Makefile.am and c/util/osu_util_options.h of OSU 7.4, and from the list of
+benchmarks of OSU 7.5.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ def _define_benchmarks(
     kind: str, buffers: tuple[str, ...], names: str, form: str = 'osu_%s', **more: str
 ) -> dict[str, dict[str, Any]]:
     """
-    Return {benchmark: entry of BENCHMARKS} for the names in `names`.
+    Return {benchmark program: entry of BENCHMARKS} for several benchmarks of the same kind.
 
-    names: names separated by blanks
-    form: format that turns a name into the name of the benchmark program
+    names: short names separated by blanks, such as 'bw latency'
+    form: format that turns a short name into the name of the program, such as 'osu_bw'
     """
     return {form % name: {'kind': kind, 'buffers': buffers, **more} for name in names.split()}
 
@@ -122,8 +122,8 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
             ('H H',),
             'two-nodes',
             ('-m', '1:65536', '-i', '2000', '-x', '100', '-z1'),
-            '`make demo` prints a low percentile of the latencies, because other processes do not '
-            'affect a low percentile',
+            '`make demo` prints a low percentile of the measured latencies, because other '
+            'processes on the machine hardly change a low percentile',
         ),
     ],
     'quick': [
@@ -132,15 +132,15 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
             ('H H', 'D D'),
             'two-nodes',
             ('-m', '4194304'),
-            'large messages show the bandwidth of the network',
+            'benchmarks with large messages measure the bandwidth of the network',
         ),
         (
             'osu_latency',
             ('H H', 'D D'),
             'two-nodes',
             ('-m', '65536'),
-            'small messages show latency problems, such as the published delay of 21 us with GPU '
-            'buffers and the published step at 8 KiB',
+            'small messages show latency problems, such as two published problems: 21 us more with '
+            'GPU buffers, and a jump of the latency at 8 KiB',
         ),
         ('osu_alltoall', ('H H',), 'two-nodes', ('-m', '16384'), 'a collective'),
     ],
@@ -182,7 +182,8 @@ TURN_OPTIONS = {
 TURN_VARIABLES = {'SLURM_OVERLAP': '1', 'MPIR_CVAR_POLLS_BEFORE_YIELD': '0'}
 #: Purpose of each tag, for --help
 TAG_TITLES = {
-    'quick': 'osu_bw, osu_latency and osu_alltoall between two nodes, in about two minutes',
+    'quick': 'measure osu_bw, osu_latency and osu_alltoall between two nodes, which takes about '
+    'two minutes',
     'published': 'all benchmarks for which the cited publications contain results',
     'alps': "CSCS's runs of Open MPI on Alps: two ranks on two nodes or on one node, and alltoall "
     "with 8 ranks on 2 nodes",

@@ -35,7 +35,11 @@ PLAN = json.loads(Path(os.environ[holding.PLAN_VARIABLE]).read_text())
 
 @rfm.simple_test
 class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
-    """Measure one benchmark in one case with one module; add the result to results.jsonl."""
+    """
+    A ReFrame test that measures one benchmark case with one installed module.
+
+    The test adds the result to results.jsonl.
+    """
 
     case = parameter(map(plan.deserialize_run, PLAN['runs']), fmt=lambda run: run.name)
     valid_systems = ['*']
@@ -79,7 +83,7 @@ class OSU_Micro_Benchmarks(rfm.RunOnlyRegressionTest):
     @sanity_function
     def check_measurement(self) -> Any:  # a deferred expression of ReFrame, which has no types
         """
-        Store the output and the measurement of a run; pass if the measurement is valid.
+        Store the output and the measurement of a run; the test passes if the measurement is valid.
 
         The measurement is a line of results.jsonl. If the run failed because the Slurm job was
         lost, this method writes no measurement and stops the ReFrame session.

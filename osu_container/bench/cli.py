@@ -85,8 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar='N',
         help='measurements per run (default: '
         + ', '.join(f'{tag} {number}' for tag, number in cases.REPEATS.items())
-        + '). With --resume, the default is the number of repeats of the resumed run, and a larger '
-        'number adds repeats',
+        + '). With --resume, N is by default the number of repeats of the resumed run; a larger N '
+        'adds repeats to the resumed run',
     )
     parser.add_argument(
         '--dry-run',
@@ -105,10 +105,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '-o',
         type=Path,
         metavar='DIR',
-        help="new folder for this run (default: a folder in the results folder, with the UTC "
-        f"time as its name). The results folder is ${select.RESULTS_VARIABLE} if this variable is set, "
-        "otherwise .workstation/results in the clone if `make demo` has set up the clone, otherwise "
-        "$XDG_DATA_HOME/osu-container/results. An unset XDG_DATA_HOME means ~/.local/share",
+        help="new folder for this run (default: a folder in the results folder, with the UTC time "
+        f"as its name). The variable {select.RESULTS_VARIABLE} names the results folder. If the "
+        "variable is not set, the results folder is .workstation/results in a clone that `make "
+        "demo` has set up, otherwise $XDG_DATA_HOME/osu-container/results (XDG_DATA_HOME is "
+        "~/.local/share by default)",
     )
     parser.add_argument(
         '--nodes',
@@ -271,9 +272,9 @@ def _build_run_spec(
         conflicts += [*options.patterns, *_list_command_options(options)]
         if conflicts:
             raise BenchError(
-                f"{', '.join(conflicts)} cannot be combined with --resume: a resumed run ({folder}) keeps "
-                "the options of its start. Leave out the named options, or start a new run without "
-                "--resume"
+                f"--resume cannot be combined with {', '.join(conflicts)}: the resumed run "
+                f"{folder} keeps the options with which the run was started. Leave out the named "
+                "options, or start a new run without --resume"
             )
         try:
             spec = RunSpec(**run_files.read_entries(folder)[0][0][1]['wanted'])
@@ -443,8 +444,8 @@ def _print_plan(
     if folder:
         total = sum(not run.skip_reason for run in runs) * spec.repeats
         print(
-            f"remaining measurements of the run in {folder}, tag {spec.tag} on site {site['name']}: "
-            f"{len(remaining)} of {total}"
+            f"still to be measured by the run in {folder} (tag {spec.tag}, site {site['name']}): "
+            f"{len(remaining)} of {total} measurements"
         )
     else:
         print(f"tag {spec.tag} on site {site['name']}: {len(shown)} runs, {spec.repeats} repeats")
@@ -520,9 +521,9 @@ def _check_slurm(site: dict[str, Any], spec: RunSpec, base: dict[str, str]) -> N
         return
     if batch is not BATCH_SYSTEMS['slurm']:
         raise BenchError(
-            f"this shell is not in a job ({batch['job']} is not set), and `osu-container bench` can "
-            "request jobs only from Slurm. Write `osu-container bench` into a job script, and submit the "
-            f"script with {batch['submit']}"
+            "`osu-container bench` can request jobs only from Slurm, and this shell is not in a "
+            f"job ({batch['job']} is not set). Write `osu-container bench` into a job script, and "
+            f"submit the script with {batch['submit']}"
         )
     if site['jobs']['value']['account'] and not spec.account:
         raise BenchError(
@@ -543,7 +544,7 @@ def _run_in_job(
     runs: list[plan.PlannedRun],
     base: dict[str, str],
 ) -> int:
-    """Request a Slurm job that repeats the user's command line; return the exit code."""
+    """Request a Slurm job and run the user's command line again in the job; return the exit code."""
     command = _build_salloc_command(
         spec, site, options, [run for run in runs if not run.skip_reason]
     )
@@ -552,7 +553,7 @@ def _run_in_job(
     # pending or running job that nobody releases.
     # A terminal sends SIGINT to both processes, so it is forwarded only without a terminal.
     more = () if sys.stdin.isatty() else (signal.SIGINT,)
-    options.after_interrupt = "the job was released, and completed measurements are kept"
+    options.after_interrupt = "the Slurm job was released, and the completed measurements are kept"
     again = [
         sys.executable,
         str(installed_modules.PROJECT / 'scripts' / 'osu-container'),
@@ -568,7 +569,7 @@ def _run_session(
     base: dict[str, str],
     folder: Path,
 ) -> int:
-    """Measure all runs in the current job and print follow-up commands; return the exit code."""
+    """Measure all runs in the current job and print the next commands; return the exit code."""
     screen = streams.ProgressScreen()
     with holding.lock_run(folder):
         session = Session(
@@ -613,7 +614,7 @@ def _run_session(
 
 
 def _format_failures(folder: Path) -> list[str]:
-    """Return one line for each distinct reason why runs in `folder` have failed."""
+    """Return one line for each reason why runs failed; `folder` is the folder with the results."""
     runs_by_reason: dict[str, list[str]] = {}
     for failure in run_files.read_results(folder).failures:
         if not failure.is_skipped:

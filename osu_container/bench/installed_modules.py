@@ -56,8 +56,8 @@ def resolve_lmod_environment() -> dict[str, str]:
     lmod = os.environ.get('LMOD_CMD')
     if lmod and not os.access(lmod, os.X_OK):
         raise BenchError(
-            f"the variable LMOD_CMD names {lmod}, which is not a program. Start a new login shell: "
-            "bash -l"
+            f"{lmod}, the value of the variable LMOD_CMD, is not a program. Start a new login "
+            "shell: bash -l"
         )
     if lmod and os.environ.get('MODULEPATH'):
         return dict(os.environ)
@@ -200,9 +200,9 @@ class Module:
     @functools.cached_property
     def facts(self) -> dict[str, Any]:
         """
-        Return facts about the module, as a line of results.jsonl.
+        Return facts about the module as a dict, which bench writes to results.jsonl.
 
-        The network is not included, because only a run shows which network the module uses.
+        The dict lacks the network, because only a run shows which network the module uses.
         """
         env = self.environment
         expectation = parse_expectation(env.get('OSU_PROMISE', ''))
@@ -362,8 +362,8 @@ def resolve_common_site(modules: list[Module]) -> dict[str, Any]:
     if len(sites) != 1:
         listing = '; '.join(f"{module.name}: {module.site}" for module in modules)
         raise BenchError(
-            f"the modules were installed for several sites ({listing}), and results of different sites "
-            "cannot be compared. Choose modules of one site: --module NAME"
+            "results of different sites cannot be compared, but the modules were installed for "
+            f"several sites ({listing}). Choose modules of one site: --module NAME"
         )
     entry = next(
         (module.user_site for module in modules if module.user_site), None

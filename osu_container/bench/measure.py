@@ -103,7 +103,7 @@ def build_measurement(
 
 
 def replace_mean(text: str) -> str:
-    """Return the output of a benchmark with the last column in place of the mean (column 2)."""
+    """Return the output of a benchmark; in each row, the last number replaces the mean (column 2)."""
     return re.sub(r'^(\d+\s+)\S+(.*?)\s(\S+)$', r'\1\3\2', text, flags=re.M)
 
 
@@ -136,9 +136,10 @@ def _check_proof(
     entry: dict[str, Any], run: PlannedRun, folder: Path, expectation: dict[str, Any]
 ) -> str | None:
     """
-    Add the libraries that the ranks loaded to `entry`, and return a problem as text.
+    Add the libraries that the ranks loaded to `entry`, a line for results.jsonl.
 
-    The result is None if the ranks loaded the libraries that the approach expects.
+    Return a text on the problem if the ranks loaded other libraries than the approach expects,
+    otherwise None.
     """
     judging.wait_for_files(folder, run.ranks)
     try:
@@ -154,7 +155,7 @@ def _check_proof(
     shown = '; '.join(contradictions[:3]) + (
         f'; and {len(contradictions) - 3} more' if len(contradictions) > 3 else ''
     )
-    return f"the libraries that the ranks loaded contradict the approach: {shown}"
+    return f"the ranks loaded other libraries than the approach requires: {shown}"
 
 
 def format_failure_reason(problem: str, text: str) -> str:

@@ -199,7 +199,7 @@ def find_accelerator(site: dict[str, Any]) -> str:
 def explain_skip(
     run_case: Case, module: Module, site: dict[str, Any], job_nodes: int, *, check: bool = False
 ) -> str | None:
-    """Return why the case `run_case` is skipped with a module, None if the case is measured."""
+    """Return why bench skips the case `run_case` with a module, None if bench measures the case."""
     if 'D' in run_case.buffers and not site['gpu']['value']:
         return f"site {site['name']} has no GPU, but buffers {run_case.buffers} need GPU memory"
     if 'M' in run_case.buffers and find_accelerator(site) != 'cuda':
@@ -209,7 +209,7 @@ def explain_skip(
         )
     if (run_case.nodes or 0) > job_nodes:
         return (
-            f"the case needs {run_case.nodes} nodes, but the job has {job_nodes}. Set the "
+            f"the benchmark needs {run_case.nodes} nodes, but the job has {job_nodes}. Set the "
             "number of nodes with --nodes N"
         )
     if module.is_python and run_case.buffers and run_case.buffers not in ARRAYS:

@@ -44,7 +44,7 @@ def read_command_output(
 
 def read_git_state(project: Path) -> dict[str, str | bool | None]:
     """
-    Return the Git commit of the folder `project`, and whether files were changed since.
+    Return the Git commit of the folder `project`, and whether files differ from the commit.
 
     The keys are 'commit' and 'changed'. Both values are None if Git is missing or the folder is no
     Git repository.

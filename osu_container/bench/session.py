@@ -305,7 +305,7 @@ class Session:
         if contradictions:
             return (
                 no_network,
-                'the libraries that the ranks loaded contradict the approach: '
+                'the ranks loaded other libraries than the approach requires: '
                 + '; '.join(contradictions[:3]),
             )
         netmod, provider = osu_output.parse_network(text)
@@ -327,7 +327,7 @@ class Session:
             raise BenchError(loss)
 
     def run_repeat(self, number: int, runs: list[plan.PlannedRun]) -> None:
-        """Measure each of `runs` once in a ReFrame session, and store the figures as a repeat."""
+        """Measure each of `runs` once in a ReFrame session, and store the results as one repeat."""
         plan_file, report = (
             self.folder / f'plan-{number}.json',
             self.folder / f'reframe-{number}.json',
@@ -430,7 +430,7 @@ class Session:
                 -10:
             ]
             raise BenchError(
-                f"ReFrame exited with code {code} and wrote no report. The end of {log}:\n"
+                f"ReFrame wrote no report and exited with code {code}. The end of {log}:\n"
                 + '\n'.join('    ' + line for line in tail)
             ) from None
         for run in missing:

@@ -145,13 +145,14 @@ class Build:
                 raise
             print_progress(str(err).split('\n')[0])
             print_progress(
-                "the image gets the mpi4py ports of the benchmarks. To get the C benchmarks instead, copy "
-                f"{source['file']} into {format_path(options.sources)} and repeat the command"
+                "the image gets the mpi4py ports (Python versions) of the benchmarks. To get the C "
+                f"benchmarks instead, copy {source['file']} into {format_path(options.sources)} "
+                "and repeat the command"
             )
             return None
 
     def select_variant(self, kind: str, archive: Optional[Path] = None) -> None:
-        """Select the variant `kind` of the image, and record which benchmark programs it contains.
+        """Select the variant `kind` of the image, and record the benchmark programs of the variant.
 
         archive: archive of the C benchmarks, None for a variant without C benchmarks
         """
@@ -289,7 +290,7 @@ class Build:
         print_progress(f"built {format_path(self.sif)}, sha256 {sif_sha256}")
 
     def is_kept(self, inputs: Dict[str, Any]) -> bool:
-        """Return whether to keep the existing image, and print the reason if so.
+        """Return whether the build keeps the existing image; if yes, print the reason.
 
         An image is kept if the image is up to date, or if `osu-container image build` did not build
         the image.
@@ -297,8 +298,8 @@ class Build:
         record = read_build_record(self.sif)
         if record.get('sif-sha256') != compute_sha256(self.sif):
             print_progress(
-                f"keeping the image {format_path(self.sif)}, because `osu-container image build` did not build this "
-                "file. To replace the file, add --force"
+                f"`osu-container image build` did not build the image {format_path(self.sif)} and "
+                "therefore keeps the image. To replace the image, add --force"
             )
             return True
         if record['inputs'] == inputs:

@@ -29,7 +29,7 @@ def format_path(path: Union[str, Path]) -> str:
 
 
 def find_command(*names: str) -> Optional[str]:
-    """Return the path of the first command in `names` that is installed, None if none is.
+    """Return the path of the first installed command in `names`, None if no command is installed.
 
     The commands are searched in PATH, in the project's bin folder, in /usr/sbin and in /sbin.
     """

@@ -58,11 +58,11 @@ def require_sha256(path: Path, expected: str, advice: str) -> None:
 
 
 def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
-    """Download sources into `folder`; existing files are not downloaded.
+    """Download sources into `folder`, except the sources that `folder` already contains.
 
     keys: keys of SOURCES. Raises ImageBuildError if a file cannot be downloaded, or if a new or
-    existing file does not have the expected sha256. An existing file is never removed. If no sha256
-    of a source is published, this function does not check the source. Instead, the build verifies
+    existing file does not have the expected sha256. An existing file is never removed. If nobody
+    has published the sha256 of a source, this function does not check the source. Instead, the build verifies
     that the archive of the source names the expected commit (verify_sources() in recipes/common.py).
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -90,7 +90,7 @@ def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
             require_sha256(
                 path,
                 source['sha256'],
-                "To download this file again, move the existing file away and repeat the command",
+                "To download the file again, move the existing file away and repeat the command",
             )
 
 
@@ -185,8 +185,9 @@ def find_archive(folders: Iterable[Path]) -> Optional[Path]:
                 require_sha256(
                     path,
                     source['sha256'],
-                    "Copy the archive again, or move the archive away to get mpi4py ports of the OSU benchmarks. To "
-                    "use the archive as it is, write its sha256 to ARCHIVE.sha256 and add --osu-archive ARCHIVE",
+                    "Copy the archive again, or move the archive away to get mpi4py ports (Python "
+                    "versions) of the OSU benchmarks. To use the archive unchanged, write the "
+                    "sha256 of the archive to ARCHIVE.sha256 and add --osu-archive ARCHIVE",
                 )
                 return path
     return None

@@ -107,8 +107,9 @@ def verify_installation(root: str) -> List[str]:
     ]
     if writable:
         problems.append(
-            f"users other than the owner can change {writable[0]} ({len(writable)} such files in total), although "
-            f"users of the module run these files. Remove the write permission: chmod -R go-w {shell.quote_path(root)}"
+            f"users other than the owner can change {len(writable)} files that users of the module "
+            f"run, for example {writable[0]}. Remove the write permission: chmod -R go-w "
+            f"{shell.quote_path(root)}"
         )
     return problems
 

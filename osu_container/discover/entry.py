@@ -52,7 +52,7 @@ def derive_site_name(survey: 'Survey') -> str:
 
 
 def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
-    """Return the entry of the surveyed site, in the format of data/sites/schema.py."""
+    """Return the description of the surveyed site (site entry) in the format of data/sites/schema.py."""
     cxi = survey.get_value('provider') == 'cxi'
     based_on = 'cray' if cxi else 'plain'
     base, facts = dict(BASES['plain'], **BASES[based_on]), _EntryBuilder(survey, cxi).build_facts()
@@ -79,7 +79,7 @@ def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
 
 class _EntryBuilder:
     """
-    Builds the facts of a site entry from a survey.
+    Builds a site entry, the description of a site, from the facts of a survey.
 
     cxi: whether the libfabric provider of the site is cxi.
     """
@@ -127,8 +127,8 @@ class _EntryBuilder:
         if 'gpu' in facts:
             survey.add_missing(
                 'cores and network card of each GPU',
-                "osu-gpu-bind cannot bind ranks to GPUs: use the options of srun, or add the key gpu_binding to "
-                "the site file (docs/add-a-site.md)",
+                "osu-gpu-bind cannot bind ranks to GPUs on this site: use the options of srun, or "
+                "add the key gpu_binding to the site file (docs/add-a-site.md)",
             )
         facts['libraries'] = OrderedDict(
             (key.split('.', 1)[1], self.copy_fact(key))
@@ -157,7 +157,7 @@ class _EntryBuilder:
         return facts
 
     def build_files(self) -> Dict[str, Any]:
-        """Return {name: fact} for the host paths that have the same path inside containers."""
+        """Return {name: fact} for the host files and folders that containers see under the same path."""
         survey, pmi = self.survey, self.survey.get_value('pmi')
         files: Dict[str, Any] = OrderedDict()
         if 'files.file_systems' in survey.facts:
@@ -169,7 +169,8 @@ class _EntryBuilder:
             files['slurm_spool'] = {
                 'value': [spool],
                 'why': "Slurm writes a file to this folder, and Cray PMI reads from the file where each rank runs",
-                'source': '`scontrol show config`, or the default in slurm.conf(5)',
+                'source': 'read from `scontrol show config`, otherwise the default in '
+                'slurm.conf(5)',
                 'date': survey.today,
                 'evidence': 'derived',
                 'bound': 'run',
@@ -252,7 +253,7 @@ class _EntryBuilder:
 
     def build_job_settings(self, with_gpus: bool) -> Dict[str, Any]:
         """
-        Return the fact on the options with which the site's jobs start.
+        Return the Slurm options with which jobs start on the site, as a fact for the site entry.
 
         with_gpus: whether jobs request GPUs.
         """
@@ -284,7 +285,7 @@ class _EntryBuilder:
 
     def describe_native_build(self, target: str) -> Dict[str, Any]:
         """
-        Return the fact on the settings of the native build.
+        Return the settings for building the native benchmarks, as a fact for the site entry.
 
         target: architecture of the GPUs, '' if the site has no GPUs.
         """
@@ -312,17 +313,18 @@ class _EntryBuilder:
                         'libmpi': libmpi,
                         'python': '/usr/bin/python3',
                     },
-                    'source': 'mpicc of the installation that contains the libmpi, or mpicc on PATH',
+                    'source': "found in the installation of the host's libmpi, otherwise on PATH",
                     'evidence': 'measured',
                 }
         survey.add_missing(
             'an MPI compiler',
-            "osu-native cannot be built: load the module that provides mpicc, or install mpicc",
+            "the native benchmarks (module osu-native) cannot be built: load the module that "
+            "provides mpicc, or install mpicc",
         )
         return BASES['plain']['native']
 
     def describe_cray_build(self, libmpi: str, target: str) -> Dict[str, Any]:
-        """Return the fact on a native build with Cray's compilers and the loaded modules."""
+        """Return the settings of a native build with Cray's compilers and the loaded modules, as a fact."""
         survey, cuda = self.survey, target.startswith('sm_')
         gtl = 'libraries.libmpi_gtl_' + ('cuda' if cuda else 'hsa')
         gtl = os.path.basename(survey.get_value(gtl, '')) if target else ''
@@ -340,8 +342,8 @@ class _EntryBuilder:
             )
             survey.add_missing(
                 'a loaded programming environment',
-                "the modules for the native build are guessed (%s): load the modules that you compile with, "
-                "then run osu-container discover again" % ' '.join(modules),
+                "discover guessed which modules a native build needs (%s): load the modules that "
+                "you compile with, then run osu-container discover again" % ' '.join(modules),
             )
         with_gpu = (
             '--enable-cuda --with-cuda=$CUDA_HOME '
@@ -372,7 +374,7 @@ def list_approach_problems(
     survey: 'Survey', entry: Dict[str, Any], name: str
 ) -> List[Tuple[str, Optional[str]]]:
     """
-    Return [(approach, problem)]; the problem is None if eb can install the approach.
+    Return a pair (approach, problem) for each approach; problem is None if eb can install the approach.
 
     The functions check_approach() and select_image() make the same checks as the easyblock before
     the easyblock reads an image. The function _find_node_problem() makes further checks of this
@@ -401,8 +403,8 @@ def _find_node_problem(survey: 'Survey', approach: Dict[str, Any]) -> Optional[s
     if survey.provider_problem and 'libfabric' in approach['inject']:
         return survey.provider_problem
     return (
-        'this approach needs an image that contains %s, because the injected host libraries depend on these libraries'
-        % ', '.join(needed)
+        'the host libraries that this approach injects need %s: install this approach only with an '
+        'image that contains these needed libraries' % ', '.join(needed)
         if needed
         else None
     )

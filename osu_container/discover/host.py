@@ -81,12 +81,12 @@ class SurveyedHost:
     # Files
 
     def add_root(self, path: str) -> str:
-        """Return the path on this machine for a path on the surveyed system."""
+        """Return `path`, a path on the surveyed system, with `root` in front: a path on this machine."""
         return self.root + path
 
     def strip_root(self, path: str) -> str:
         """
-        Return the path on the surveyed system for a path on this machine.
+        Return `path`, a path on this machine, without `root`: the path on the surveyed system.
 
         A path that is not below `root` is returned unchanged.
         """

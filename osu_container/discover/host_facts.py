@@ -82,8 +82,8 @@ def require_valid_description(data: Any, name: str) -> Dict[str, Any]:
             for target in (statement.get('same_as', path) for statement in statements):
                 if target not in data['libraries']:
                     raise ValueError(
-                        "the key same_as of libraries.%s names the library %s, which is missing in "
-                        "libraries" % (path, target)
+                        "the key same_as of libraries.%s names the library %s, but the part "
+                        "libraries of the file does not describe this library" % (path, target)
                     )
     except ValueError as err:
         raise HostDescriptionError(
@@ -138,9 +138,10 @@ def _merge_statements(
     statements: List[Dict[str, Any]],
 ) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[str, str]]:
     """
-    Merge the statements on a library; return (facts, traits, evidence).
+    Merge all statements of a host description on one library; return (facts, traits, evidence).
 
-    The evidence is a dict: {name of a fact, or 'traits.' and the name of a trait: evidence}.
+    Traits are facts about the content of a library, such as the providers of a libfabric. The
+    evidence is a dict: {name of a fact, or 'traits.' and the name of a trait: evidence}.
     """
     facts: Dict[str, Any] = {}
     traits: Dict[str, Any] = {}
@@ -288,9 +289,9 @@ class DescribedHost:
 
     def read_traits(self, path: str, parse: Callable[..., Any]) -> Dict[str, Any]:
         """
-        Return the traits of a library from the description.
+        Return the traits of a library, such as the providers of a libfabric, from the description.
 
-        parse: function that would read the traits from the file
+        parse: function that would read the traits from the library file on a real host
         """
         self.read_elf(path)
         return dict(
@@ -298,7 +299,7 @@ class DescribedHost:
         )
 
     def find_date_range(self) -> Tuple[Optional[str], Optional[str]]:
-        """Return (first date, last date) of the statements, (None, None) without statements."""
+        """Return the first and the last date of all statements; without statements, (None, None)."""
         dates = sorted(
             statement['date']
             for statements in self.data['libraries'].values()

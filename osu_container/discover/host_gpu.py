@@ -21,7 +21,7 @@ NVIDIA = (
 
 
 def survey_gpus(survey: 'Survey') -> None:
-    """Add facts on the driver and the architecture of the GPUs to the survey."""
+    """Record the driver and the architecture of the GPUs in the survey."""
     host = survey.host
     models = ' '.join(
         host.read_text('/proc/driver/nvidia/gpus/%s/information' % name)
@@ -53,16 +53,17 @@ def survey_gpus(survey: 'Survey') -> None:
     elif survey.cray:
         survey.add_missing(
             'GPUs',
-            "discover found no GPU, so the site has none. Login nodes often lack GPUs: run osu-container discover "
-            "on a GPU node, or load a module craype-accel-... before",
+            "discover found no GPU on this node and therefore describes a site without GPUs. Login "
+            "nodes often lack GPUs: run osu-container discover on a GPU node, or load a module "
+            "craype-accel-... before you run osu-container discover",
         )
 
 
 def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
     """
-    Return architecture, source and evidence for AMD GPUs, None without AMD GPUs.
+    Return (architecture, source, evidence) of the node's AMD GPUs, None without AMD GPUs.
 
-    The source is the files of the kernel's driver kfd.
+    The source of the architecture is the files in /sys of the kernel's driver kfd.
     """
     versions = set()
     for node in host.list_names('/sys/class/kfd/kfd/topology/nodes'):
@@ -79,15 +80,16 @@ def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]
 
 def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
     """
-    Return architecture, source and evidence of GPUs, None without a craype-accel module.
+    Return (architecture, source, evidence) of the GPUs that the loaded craype-accel module names.
 
-    The source is the loaded module craype-accel-....
+    The result is None if no module craype-accel-... is loaded.
     """
     match = re.match(r'(?:amd_(gfx\w+)|nvidia(\d+))$', host.get_variable('CRAY_ACCEL_TARGET'))
     return (
         (
             match.group(1) or 'sm_' + match.group(2),
-            'CRAY_ACCEL_TARGET, which the loaded module craype-accel-... has set; this node has no GPU',
+            'CRAY_ACCEL_TARGET, a variable that the loaded module craype-accel-... has set, names '
+            'the GPU; this node has no GPU',
             'derived',
         )
         if match
@@ -97,7 +99,7 @@ def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, st
 
 def _find_nvidia_architecture(survey: 'Survey') -> Optional[Tuple[str, str, str]]:
     """
-    Return architecture, source and evidence for the first GPU that nvidia-smi lists.
+    Return (architecture, source, evidence) of the first GPU that nvidia-smi lists.
 
     The result is None if nvidia-smi lists no GPU.
     """
@@ -107,7 +109,7 @@ def _find_nvidia_architecture(survey: 'Survey') -> Optional[Tuple[str, str, str]
 
 def survey_rocm(survey: 'Survey') -> None:
     """
-    Add facts on ROCm's libraries libhsa-runtime64 and libamdhip64 to the survey.
+    Record the paths of ROCm's libraries libhsa-runtime64 and libamdhip64 in the survey.
 
     libhsa-runtime64 and libamdhip64 come from the same release of ROCm.
     """
@@ -126,7 +128,8 @@ def survey_rocm(survey: 'Survey') -> None:
         if survey.select_library(
             'libhsa-runtime64',
             [(folder + '/lib/libhsa-runtime64.so.1', source)],
-            "Cray's GPU transport layer and libfabric open libhsa-runtime64; libamdhip64 is from the same ROCm",
+            "Cray's GPU transport layer and libfabric open libhsa-runtime64; libamdhip64 comes "
+            "from the same release of ROCm",
             'GPU',
             'libhsa-runtime64.so.1',
             opened_as=['libhsa-runtime64.so'],
@@ -141,7 +144,8 @@ def survey_rocm(survey: 'Survey') -> None:
             ):
                 survey.add_missing(
                     'libamdhip64',
-                    "with approach bind, the GPU transport layer finds no HIP runtime on the host",
+                    "with approach bind, Cray's GPU transport layer finds no HIP runtime on the "
+                    "host",
                 )
             return
     if survey.amd:
@@ -156,7 +160,7 @@ def _list_versioned_libraries(host: SurveyedHost, stem: str, source: str) -> Lis
     """
     Return a list of (path, source) for the files STEM.so.NUMBER; the newest comes first.
 
-    stem: path without .so.NUMBER, which may contain wildcards
+    stem: path without .so.NUMBER; the path may contain wildcards
     """
     return [
         (path, source)
@@ -167,7 +171,7 @@ def _list_versioned_libraries(host: SurveyedHost, stem: str, source: str) -> Lis
 
 def survey_cuda(survey: 'Survey') -> None:
     """
-    Add facts on the CUDA runtime library libcudart to the survey.
+    Record the path of the CUDA runtime library libcudart in the survey.
 
     Cray's GPU transport layer needs libcudart. The function does not search for the library of the
     GPU driver (libcuda), because the container runtime injects libcuda.
@@ -201,7 +205,7 @@ def survey_cuda(survey: 'Survey') -> None:
 
 def survey_gtl(survey: 'Survey') -> None:
     """
-    Add facts on Cray MPICH's GPU transport layer (libmpi_gtl_*) to the survey.
+    Record the libraries of Cray MPICH's GPU transport layer (libmpi_gtl_*) in the survey.
 
     The function searches for the libraries in the folders of loaded modules and in the folder of
     Cray MPICH.
@@ -217,7 +221,7 @@ def survey_gtl(survey: 'Survey') -> None:
         [
             (
                 release.group(1) + '/gtl/lib',
-                'the folder gtl/lib of the same Cray MPICH as the libmpi of the site',
+                "found in the folder gtl/lib of the Cray MPICH that provides the site's libmpi",
             )
         ]
         if release

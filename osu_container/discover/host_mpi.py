@@ -20,16 +20,17 @@ LIBMPI, LIBMPI_ABI = 'libmpi.so.12', 'libmpi_abi.so.1'
 
 def survey_libmpi(survey: 'Survey') -> None:
     """
-    Add facts on a host MPI with the MPICH ABI to the survey.
+    Record the host's libmpi with the MPICH ABI in the survey.
 
     Cray MPICH has a libmpi with the MPICH ABI in its folders lib-abi-mpich. On a host without Cray
-    MPICH, the host MPI is an MPICH.
+    MPICH, the function searches for another MPI with this ABI, such as MPICH.
     """
     host, loaded = survey.host, survey.host.get_variable('CRAY_MPICH_DIR').rstrip('/')
     source = (
         'found in /opt/cray/pe/mpich, because the loaded module cray-mpich has no folder lib-abi-mpich'
         if loaded
-        else 'the newest release in /opt/cray/pe/mpich, of which the build gnu is preferred'
+        else 'found in the newest release in /opt/cray/pe/mpich; discover prefers the build for '
+        'GNU compilers'
     )
     candidates = (
         _list_loaded_cray_builds(host, loaded)
@@ -83,7 +84,7 @@ _PARTS = {
 
 
 def survey_open_mpi(survey: 'Survey') -> None:
-    """Add facts on the host's Open MPI and the folders of its plugins to the survey."""
+    """Record the host's Open MPI and the folders of its plugins in the survey."""
     host, soname = survey.host, 'libmpi.so.40'
     candidates = [
         ('%s/lib/%s' % (host.get_variable(name).rstrip('/'), soname), name)
@@ -124,18 +125,22 @@ def survey_open_mpi(survey: 'Survey') -> None:
 
 def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str, str]]:
     """
-    Return a list of (path, source) for each libmpi of a loaded module.
+    Return a list of (path, source) for each libmpi that a loaded module of Cray MPICH provides.
 
-    loaded: value of CRAY_MPICH_DIR, or ''
+    loaded: value of the variable CRAY_MPICH_DIR, or ''
     """
     builds = [
         (
             '%s/lib-abi-mpich/%s' % (loaded, LIBMPI),
-            'CRAY_MPICH_DIR, which the loaded module cray-mpich has set',
+            'CRAY_MPICH_DIR, a variable that the loaded module cray-mpich has set, names the '
+            'folder',
         )
     ]
     return (builds if loaded else []) + [
-        ('%s/%s' % (folder, LIBMPI), '%s, which the loaded module cray-mpich-abi has set' % name)
+        (
+            '%s/%s' % (folder, LIBMPI),
+            '%s, a variable that the loaded module cray-mpich-abi has set, names the folder' % name,
+        )
         for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         for folder in host.list_variable_folders(name)
         if folder.endswith('/lib-abi-mpich')
@@ -189,7 +194,10 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
         + survey.list_path_candidates(LIBMPI)
         + survey.list_library_candidates(LIBMPI)
         + [
-            (path, 'a usual folder in /opt, /usr/local or /usr/lib64')
+            (
+                path,
+                'found in a folder below /opt, /usr/local or /usr/lib64 that usually contains MPI',
+            )
             for pattern in (
                 '/opt/mpich*/lib/',
                 '/opt/mpich/*/lib/',
@@ -203,7 +211,7 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
 
 
 def survey_cray_libraries(survey: 'Survey') -> None:
-    """Add facts on libraries that Cray's libmpi and libfabric use, such as libcxi and libpmi."""
+    """Record the libraries that Cray's libmpi and libfabric use, such as libcxi and libpmi."""
     host, cray = survey.host, survey.cray
     pmi_folders = ['/opt/cray/pe/pmi/default/lib', '/opt/cray/pe/pmi/*/lib', '/opt/cray/pe/lib64']
     prefix = host.get_variable('CRAY_PMI_PREFIX').rstrip('/')
@@ -220,8 +228,9 @@ def survey_cray_libraries(survey: 'Survey') -> None:
             "libfabric's provider cxi uses the Slingshot card through libcxi",
             survey.list_loader_folders(),
             survey.slingshot
-            and "the approaches bind and hybrid cannot use Slingshot, because the host's libfabric needs libcxi; "
-            "approach opensource uses libcxi of the image",
+            and "the approaches bind and hybrid cannot use Slingshot, because the host lacks "
+            "libcxi, which the host's libfabric needs; approach opensource uses libcxi of the "
+            "image",
         ),
         (
             'libpmi',
@@ -248,7 +257,9 @@ def survey_cray_libraries(survey: 'Survey') -> None:
                 '/opt/cray/pe/pals/*/lib',
                 '/opt/cray/pals/*/lib',
             ],
-            cray and "approach bind may fail at startup, because Cray PMI opens libpals",
+            cray
+            and "approach bind may fail at startup, because the host lacks libpals, which "
+            "Cray PMI opens",
         ),
         # /opt/xpmem: Alps (github.com/eth-cscs/netstack 67b49b80, documentation of system-stack)
         (
@@ -287,7 +298,7 @@ def survey_cray_libraries(survey: 'Survey') -> None:
 
 def survey_pmi(survey: 'Survey') -> None:
     """
-    Add to the survey the option --mpi= with which srun starts each kind of MPI.
+    Record the values of srun's option --mpi= that start each kind of MPI.
 
     The kinds are an MPI of an image, the host's MPI and Open MPI. The function selects only values
     that `srun --mpi=list` prints. With a wrong value of --mpi=, the ranks do not find each other.
@@ -312,7 +323,8 @@ def survey_pmi(survey: 'Survey') -> None:
     survey.add_fact(
         'pmi',
         chosen,
-        '`srun --mpi=list`: %s; the host\'s MPI is %s' % (', '.join(kinds), family or 'unknown')
+        "`srun --mpi=list` prints %s; the host's MPI is "
+        '%s' % (', '.join(kinds), family or 'unknown')
         if result.is_successful
         else '`srun --mpi=list` failed: %s' % result.problem,
         'derived',

@@ -50,7 +50,7 @@ _KIND_BY_LINK = {'InfiniBand': 'InfiniBand', 'Ethernet': 'RoCE'}
 
 def survey_network_cards(survey: 'Survey') -> None:
     """
-    Add facts on the network interfaces, the network cards and the best network.
+    Record the network interfaces, the network cards and the best network in the survey.
 
     The network cards are Slingshot cards and RDMA cards such as InfiniBand.
     """
@@ -103,10 +103,10 @@ def survey_network_cards(survey: 'Survey') -> None:
 
 def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
     """
-    Add the fact `network` to the survey: the kind of network that MPI should use.
+    Record in the survey which kind of network MPI should use (the fact `network`).
 
-    cards: active network cards. Of several kinds, the first in PREFERRED_NETWORKS is the result.
-    Without a known kind, the result is Ethernet.
+    cards: active network cards. If the cards are of several kinds, the function selects the kind
+    that comes first in PREFERRED_NETWORKS. Without a card of a known kind, the fact is Ethernet.
     """
     kinds = {card.kind for card in cards}.union(['Slingshot'] if survey.slingshot else [])
     kind = next((network for network in PREFERRED_NETWORKS if network in kinds), 'Ethernet')
@@ -115,7 +115,8 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
         source = (
             '/sys/class/cxi, /opt/cray/libfabric'
             if kind == 'Slingshot'
-            else 'there is no card in /sys/class/cxi, and no active card in ' + INFINIBAND_FOLDER
+            else 'there is no Slingshot card in /sys/class/cxi, and no active network card '
+            'in ' + INFINIBAND_FOLDER
         )
     else:
         source = '%s: %s' % (
@@ -134,7 +135,7 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
 
 
 def survey_libfabric(survey: 'Survey') -> None:
-    """Add facts on the host's libfabric, its providers, and the provider for the network."""
+    """Record the host's libfabric, its providers, and the provider for the network in the survey."""
     mpi_candidates, system_candidates = (
         _list_mpi_libfabrics(survey),
         _list_system_libfabrics(survey),
@@ -172,7 +173,7 @@ def _list_mpi_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
     return [
         (
             '%s/%s' % (host.strip_root(folder), LIBFABRIC),
-            'the RUNPATH of libmpi, which has its own build of libfabric',
+            "found in the RUNPATH of libmpi, because the host's MPI has its own build of libfabric",
         )
         for folder in folders
     ]
@@ -193,13 +194,16 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
             )
         )
     candidates += [
-        ('%s/%s' % (folder, LIBFABRIC), '%s, which the loaded module libfabric has set' % name)
+        (
+            '%s/%s' % (folder, LIBFABRIC),
+            '%s, a variable that the loaded module libfabric has set, names the folder' % name,
+        )
         for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         for folder in host.list_variable_folders(name)
         if '/libfabric/' in folder + '/'
     ]
     candidates += [
-        (path, 'the newest release in /opt/cray/libfabric')
+        (path, 'found in the newest release in /opt/cray/libfabric')
         for path in sort_newest_first(
             host.list_matching_paths('/opt/cray/libfabric/*/lib64/' + LIBFABRIC)
         )
@@ -210,7 +214,7 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
 
 def select_provider(survey: 'Survey', path: Optional[str], providers: List[str]) -> None:
     """
-    Add the fact on the libfabric provider for the network to the survey.
+    Record in the survey which libfabric provider fits the network.
 
     path: path of the host's libfabric, or None. providers: providers of the host's libfabric.
     """
@@ -232,7 +236,8 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
                 else 'this node has no Slingshot card, like many login nodes',
                 'providers of libfabric'
                 if cxi
-                else 'the host has no libfabric, so the image must have the provider',
+                else "the host has no libfabric, so the image's libfabric must contain the "
+                'provider',
             ),
             'measured' if cards and cxi else 'derived',
             'network',
@@ -250,8 +255,9 @@ def select_provider(survey: 'Survey', path: Optional[str], providers: List[str])
         if cards:
             survey.add_missing(
                 'provider cxi',
-                "the libfabric %s has only %s, so the approaches bind and hybrid cannot use the cards %s but use tcp. "
-                "If the image has libcxi, set the key provider to cxi in the site file and use approach opensource"
+                "the host's libfabric %s has no provider cxi, only %s, so the approaches bind and "
+                "hybrid cannot use the Slingshot cards %s and use TCP. If the image has libcxi, "
+                "set the key provider to cxi in the site file and use approach opensource"
                 % (path, ', '.join(providers) or 'no known provider', ', '.join(cards)),
             )
 
@@ -260,7 +266,7 @@ def select_card_provider(
     survey: 'Survey', path: Optional[str], providers: List[str], kind: str
 ) -> None:
     """
-    Add the fact on the best libfabric provider for an RDMA network to the survey.
+    Record in the survey which libfabric provider is best for an RDMA network.
 
     The function prefers providers that the host's libfabric contains.
     """
@@ -277,20 +283,20 @@ def select_card_provider(
         survey.provider_problem = "the host's libfabric has no provider %s" % name
         survey.add_missing(
             'provider ' + name,
-            "the approaches hybrid and bind fail at startup, because the host's libfabric lacks the provider. Use "
-            "another approach with an image that contains the provider%s"
-            % (" or UCX" if network['ucx']['value'] else ''),
+            "the approaches hybrid and bind fail at startup, because the host's libfabric lacks "
+            "the provider for the network. Use another approach with an image that contains the "
+            "provider%s" % (" or UCX" if network['ucx']['value'] else ''),
         )
     survey.add_missing(
         'an image for ' + kind,
-        "no image of this project has %s for these cards, so approach pure uses slow TCP. To test whether your "
-        "own image is better, run `osu-container check IMAGE.sif --site FILE`"
-        % ('rdma-core' if kind != 'Omni-Path' else 'the provider ' + name),
+        "no image of this project contains %s, which these network cards need, so approach pure "
+        "uses slow TCP. To test whether your own image is better, run `osu-container check "
+        "IMAGE.sif --site FILE`" % ('rdma-core' if kind != 'Omni-Path' else 'the provider ' + name),
     )
 
 
 def read_libfabric_providers(survey: 'Survey', path: str) -> List[str]:
-    """Add the fact on the providers of a libfabric, and return the providers; [] if unknown."""
+    """Record the providers of a libfabric in the survey and return the providers; [] if unknown."""
     try:
         names = read_fabric_traits(read_plain_file(os.path.realpath(survey.host.add_root(path))))[
             'providers'
@@ -301,7 +307,7 @@ def read_libfabric_providers(survey: 'Survey', path: str) -> List[str]:
         survey.add_fact(
             'providers',
             names,
-            'the names of the functions in the library file',
+            'read from the names of the functions in the library file',
             'derived',
             'network',
         )

@@ -28,7 +28,7 @@ INJECTED_LIBRARIES = frozenset(
 
 
 def survey_runtime(survey: 'Survey') -> None:
-    """Add the fact on the available container runtimes to the survey."""
+    """Record the available container runtimes in the survey."""
     host = survey.host
     results = [
         host.command_results[name]
@@ -55,13 +55,13 @@ def survey_runtime(survey: 'Survey') -> None:
         )
         survey.add_missing(
             'container runtime',
-            "no container can be installed or run. Load the module that provides apptainer or singularity, or "
-            "install Apptainer",
+            "without a container runtime, no container can be installed or run. Load the module "
+            "that provides apptainer or singularity, or install Apptainer",
         )
 
 
 def survey_slurm(survey: 'Survey') -> None:
-    """Add facts on Slurm's spool folder, cluster, accounts and partitions to the survey."""
+    """Record Slurm's spool folder, cluster, accounts and partitions in the survey."""
     settings = dict(re.findall(r'^(\w+)\s*=\s*(.*?)\s*$', survey.get_command_output('slurm'), re.M))
     source = '`scontrol show config`'
     for key, name in (
@@ -92,29 +92,31 @@ def survey_slurm(survey: 'Survey') -> None:
 
 
 def survey_file_systems(survey: 'Survey') -> None:
-    """Add the fact on the shared file systems that containers should see to the survey."""
+    """Record the shared file systems that containers should see in the survey."""
     host = survey.host
     paths, skipped = _list_shared_mounts(host)
     paths = _merge_sibling_paths(paths, host.get_variable('HOME'))
     paths += _find_root_links(host, paths)
     if skipped:
         host.add_remark(
-            "the module does not bind the file systems %s: the runtime already binds the home folder, and a "
-            "container needs no programs of the host" % ', '.join(sorted(set(skipped)))
+            "the module does not bind the mount points %s: the container runtime already binds the "
+            "home folder, and a container needs no programs of the host"
+            % ', '.join(sorted(set(skipped)))
         )
     paths = [path for path in sorted(set(paths)) if not re.search(r'[\s,:|{}%]', path)]
     if paths:
         survey.add_fact(
             'files.file_systems',
             paths,
-            '/proc/mounts, and symbolic links in / to the mount points',
+            'read from /proc/mounts, and from symbolic links in / that lead to the mount points',
             section='files',
             why="the users' data",
         )
     else:
         survey.add_missing(
             'shared file systems',
-            "containers see only the folders that the runtime binds: the home folder, the current folder and /tmp",
+            "containers see only the folders that the container runtime binds: the home folder, "
+            "the current folder and /tmp",
         )
 
 
@@ -171,7 +173,7 @@ def _find_root_links(host: 'SurveyedHost', paths: List[str]) -> List[str]:
 
 
 def survey_modules(survey: 'Survey') -> None:
-    """Add facts on conflicting modules, modules with wrappers and loaded modules."""
+    """Record loaded modules, modules with wrappers, and modules that conflict with this project."""
     loaded = [name for name in survey.host.environment.get('LOADEDMODULES', '').split(':') if name]
     survey.add_fact('modules.loaded', loaded, 'LOADEDMODULES', section='system')
     names = sorted(
@@ -184,7 +186,8 @@ def survey_modules(survey: 'Survey') -> None:
     if not names:
         survey.add_missing(
             'Lmod',
-            "the modules of this project need Lmod; without Lmod, other modules that set SINGULARITY_BIND are unknown",
+            "the modules of this project need Lmod; without Lmod, discover cannot find other "
+            "modules that set SINGULARITY_BIND",
         )
         return
     short = sorted({name.split('/')[0] for name in names})
@@ -214,7 +217,7 @@ def survey_modules(survey: 'Survey') -> None:
 
 
 def survey_node(survey: 'Survey') -> None:
-    """Add facts on the node's operating system, glibc, name and architecture."""
+    """Record the node's operating system, glibc, name and architecture in the survey."""
     host, glibc = survey.host, survey.get_command_output('glibc').split()
     if glibc:
         survey.add_fact(
@@ -263,7 +266,7 @@ def list_loader_folders(host: 'SurveyedHost') -> List[str]:
 
 
 def survey_library_folders(survey: 'Survey') -> None:
-    """Add the fact on the folders that contain dependencies of the injected libraries."""
+    """Record in the survey which folders contain the libraries that injected host libraries need."""
     folders, rocm = list(survey.list_loader_folders()), survey.get_value('rocm')
     if rocm and rocm + '/lib' not in folders:
         folders.append(rocm + '/lib')
@@ -271,7 +274,8 @@ def survey_library_folders(survey: 'Survey') -> None:
     survey.add_fact(
         'library_folders',
         folders,
-        '/etc/ld.so.conf, and folders of loaded modules that contain dependencies',
+        'read from /etc/ld.so.conf, and from folders of loaded modules that contain needed '
+        'libraries',
         section='files',
     )
 

@@ -52,7 +52,7 @@ SUBJECTS: Tuple[Callable[['Survey'], None], ...] = (
 
 
 class Survey:
-    """Collects the results of a survey: facts, missing parts and libraries."""
+    """Collects what a survey finds on a system: facts, missing parts and libraries."""
 
     def __init__(self, host: SurveyedHost, today: str) -> None:
         """
@@ -116,7 +116,7 @@ class Survey:
         **more: Any,
     ) -> Optional[str]:
         """
-        Add the fact on the first usable library of `candidates`, and return the library's path.
+        Record the first usable library of `candidates` in the survey, and return the library's path.
 
         candidates: pairs (path, source). The result is None if no candidate is usable. For each
         candidate that exists but is not usable, the function adds a remark.

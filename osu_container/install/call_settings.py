@@ -1,5 +1,5 @@
 """
-Write the file call-settings, which bin/run-in-container reads when it runs a command.
+Write the file call-settings, which bin/run-in-container reads before each command.
 
 bin/run-in-container starts the commands of an installed module in the container. For users who call
 the container runtime directly, the modulefile sets variables with the same settings. A user or

@@ -136,10 +136,10 @@ class SiteEasyBlock(EasyBlock):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """
-        Create the easyblock without recorded facts and without an installation.
+        Initialize the attributes `facts` and `staged_install` with empty values.
 
-        This method extends EasyBuild's method. With --module-only EasyBuild skips the step that
-        records the facts, and later steps still read the attributes `facts` and `staged_install`.
+        This method extends EasyBuild's method. With --module-only EasyBuild skips the steps that
+        set both attributes, but later steps read the attributes.
         """
         super().__init__(*args, **kwargs)
         self.facts: Dict[str, Any] = {}

@@ -1,5 +1,5 @@
 """
-Replace an installation by a newer installation, or keep the old one after an error.
+Replace an installation by a newer installation; after an error, keep the older installation.
 
 If the file system permits hard links, all installations of an image share one file. Each
 installation contains a copy of osu-proof, because osu-proof must also work after the user has
@@ -129,9 +129,8 @@ class StagedInstall:
     commit() moves the user's software (PRESERVED_NAMES) to the newer installation, and moves the
     folder user-software last. rollback() moves the user's software back, and moves user-software
     first. Therefore, as long as the older installation contains any part of the user's software,
-    the older installation also contains the user's folder user-software. In this state, a folder
-    user-software in the newer installation is not the user's folder, and the user's folder replaces
-    that folder.
+    the older installation also contains the user's folder user-software. If the newer installation
+    contains another folder user-software at this time, the user's folder replaces this other folder.
     """
 
     def __init__(self, final: str) -> None:

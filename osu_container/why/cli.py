@@ -143,7 +143,7 @@ def _print_clues(clues: List[Dict[str, Any]], several_files: bool) -> None:
 
 def _summarize_search(name: str, search: Search, several_files: bool) -> List[str]:
     """
-    Return sentences that tell the user why a search found nothing or skipped lines.
+    Return sentences that tell the user if a log has no known message or was not read completely.
 
     A sentence reports that the log is empty, contains no known message, or was read only in part.
     The list is empty if the log contains a known message and was read completely.
@@ -154,7 +154,7 @@ def _summarize_search(name: str, search: Search, several_files: bool) -> List[st
     elif not search.list_messages():
         nothing, last_line = '', ''
         if not search.clues.has_errors():
-            nothing = ", and no line that looks like an error"
+            nothing = "; no line of the output looks like an error"
             last_line = "The last line of the output is: " + search.last_line[:SHOWN_LINE]
         sentences.append(
             "The output (%d lines) contains none of the %d error messages that osu-container "

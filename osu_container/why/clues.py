@@ -370,7 +370,7 @@ def read_level(line: str) -> str:
 
 def weigh_line(line: str) -> int:
     """
-    Return the weight of a line: 2 if it looks like an error, 1 for a warning, 0 for other lines.
+    Return the weight of a line: 2 for a possible error, 1 for a warning, 0 for any other line.
 
     The weight is 3 for an error that follows from an earlier error.
     """
@@ -508,12 +508,12 @@ class Clues:
         return starts
 
     def has_errors(self) -> bool:
-        """Return whether a line looks like an error."""
+        """Return whether at least one line of the log looks like an error."""
         return bool(self.lines[2] or self.lines[3])
 
     def list_lines(self) -> List[Tuple[int, str, List[str], int]]:
         """
-        Return the collected lines: line number, line, explanations that follow, weight.
+        Return (line number, line, explanations that follow, weight) for each collected line.
 
         The lines are in the order of the log, but errors that follow from another error come last.
         """

@@ -18,7 +18,7 @@ from tools.generate import described_facts, easyconfigs, module_files
 
 
 def render_recipes() -> dict[Path, str | None]:
-    """Return {path: text} of the image recipes that Git contains.
+    """Return {path: text} of the rendered image recipes that the repository contains.
 
     The text None means that the file at this path must be removed.
     """
@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument(
         '--step',
         choices=steps,
-        help="write (or, with --check, compare) only the files of this step",
+        help="write only the files of this step; with --check, compare only the files of this step",
     )
     options = parser.parse_args()
     check: bool = options.check

@@ -229,10 +229,10 @@ PUBLISHED_RUNS = {
 
 
 def describe_evidence(name: str, site: dict[str, Any]) -> str:
-    """Return the evidence for an approach on a site, '–' if the site lacks the approach.
+    """Return how certain it is that an approach works on a site, such as 'measured' or 'derived'.
 
-    If no run of the approach on the site is known, the least certain fact that the approach needs
-    decides: the evidence for this fact is the result.
+    The result is '–' if the site lacks the approach. If no run of the approach on the site is known,
+    the result is the evidence of the least certain fact that the approach needs.
     """
     if site['name'] == 'workstation':
         return 'measured <sup>a</sup>'

@@ -71,8 +71,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action='append',
         default=[],
         metavar='PATTERN',
-        help="compare only cases whose benchmark or title matches PATTERN, e.g. 'osu_bw' or '*D "
-        "D, two nodes'; may be repeated",
+        help="compare only benchmark cases whose program or title matches PATTERN, e.g. 'osu_bw' "
+        "or '*D D, two nodes'; may be repeated",
     )
     add(
         '--sizes',
@@ -199,7 +199,8 @@ def _format_uncompared_curves(
     )
     return [
         f"{len(uncompared)} curve{'s' if len(uncompared) > 1 else ''} of {name} cannot be "
-        f"compared, because {other} has no curves for the same cases: {shown}"
+        f"compared, because {other} did not measure the same benchmarks with the same settings: "
+        f"{shown}"
     ]
 
 
@@ -255,8 +256,8 @@ def _list_failures(
     """
     Return (name, case, reason) for each case that a dataset failed to measure.
 
-    series: curves; only cases that one of these curves has measured are returned
-    without: name of curves in the dataset that are left out
+    series: curves; the function returns only cases that one of these curves has measured
+    without: name of curves in the dataset; the function leaves out failures of these curves
     """
     measured = {entry.case for entry in series}
     succeeded = {(entry.case, entry.name) for entry in dataset.series}

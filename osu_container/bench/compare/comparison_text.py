@@ -96,7 +96,7 @@ def _format_paragraph(text: str, first: str = '* ') -> str:
 
 
 def _format_summary_tables(comparisons: Iterable[Comparison]) -> list[str]:
-    """Return one table for each pair of compared curve names; each row shows one case."""
+    """Return a table for each pair of compared approaches; each row of a table shows one case."""
     tables: dict[str, list[list[str]]] = {}
     for comparison in comparisons:
         furthest = 'furthest' if comparison.points[1:] else 'ratio'
@@ -184,9 +184,9 @@ def _list_advice(comparisons: Iterable[Comparison], commands: dict[str, list[str
 
 def format_repeat_command(words: Sequence[str], repeats: int) -> str:
     """
-    Return the command line that repeats a run with `repeats` repeats, without --output.
+    Return the command line that measures a run again with `repeats` repeats in a new folder.
 
-    words: the command line of the run as words
+    words: the words of the command line that measured the run; the result omits --output
     """
     kept, rest = [], iter(words)
     for word in rest:

@@ -93,7 +93,7 @@ class Point:
 
 @dataclass
 class Comparison:
-    """The comparison of two curves (a and b) that measured the same case."""
+    """The comparison of two curves (a and b) that measured the same benchmark case."""
 
     #: case of a; the case of b may have unknown nodes or ranks
     case: Case
@@ -160,7 +160,7 @@ class Comparison:
         return self.format_qualifier(self.verdict) + ', '.join([self.verdict, *hidden])
 
     def count_fewest_repeats(self, verdict: str) -> int:
-        """Return the lowest number of repeats behind any point that has the verdict `verdict`."""
+        """Return the lowest number of repeats at any message size that has the verdict `verdict`."""
         return min(
             (min(point.repeats) for point in self.points if point.verdict == verdict),
             default=FIRM_REPEATS,
@@ -169,7 +169,7 @@ class Comparison:
     @property
     def few_repeats(self) -> int | None:
         """
-        Lowest number of repeats behind any point with the verdict better or worse.
+        Lowest number of repeats at any message size with the verdict better or worse.
 
         The value is None if the lowest number is FIRM_REPEATS or more.
         """
@@ -306,9 +306,9 @@ def _select_method(
     """
     Select the statistical method for the comparison at one message size.
 
-    The result is (method, repeats of a to use, repeats of b to use).
+    The result is (method, numbers of the repeats of a to use, numbers of the repeats of b to use).
 
-    a, b: repeats of both sides
+    a, b: numbers of the repeats that side a and side b have measured at the message size
     """
     both = tuple(sorted(set(a) & set(b)))
     if paired and len(both) > 1:
@@ -383,13 +383,13 @@ def _compute_points(
 
 def _compute_gaps(a: Any, b: Any) -> Any:
     """
-    Return the gap between a and b at each message size, positive if a is above b.
+    Return how far apart the values of side a and of side b are at each message size (the gap).
 
-    The arrays a and b (sizes x repeats) contain logarithms. The gap is 0 if the values of a and b overlap, or if the
-    values of one side scatter by more than an eighth of the gap. The limit is an eighth because the
-    values of three repeats of each side are by chance separate in one of ten cases. With a larger
-    limit, two equal sides in noise of 3 % would be called worse too often (see the simulation of
-    false alarms in the tests).
+    a, b: arrays (sizes x repeats) of logarithms. The gap is positive if all values of a are above
+    all values of b, and negative if all values of a are below. The gap is 0 if the two ranges of
+    values overlap, or if the values of one side scatter by more than an eighth of the gap. The
+    eighth limits false alarms: with three repeats, the ranges of two equally fast sides are separate
+    by chance in one of ten cases (the tests simulate false alarms with noise of 3 %).
     """
     above, below = a.min(axis=1) - b.max(axis=1), a.max(axis=1) - b.min(axis=1)
     gaps = np.where(above > 0, above, np.minimum(below, 0.0))
@@ -496,12 +496,13 @@ def _format_method(tested: set[str], margin: float) -> str:
         'Welch': "Welch's t-tests on the logarithms of all values measured in A and in B",
         'one-sample': "t-tests on logarithms, which compare the repeats of one side with the single "
         "value of the other side",
-        'threshold only': "no test, because neither side has repeats: only the margin decides",
+        'threshold only': "no statistical test, because neither side was measured repeatedly: only "
+        "the margin decides the verdict",
     }
     text = '; '.join(texts[name] for name in texts if name in tested)
     if tested != {'threshold only'}:
         text += (
-            ", with p-values adjusted for the number of message sizes (Benjamini-Hochberg, "
+            "; the p-values are adjusted for the number of message sizes (Benjamini-Hochberg, "
             f"{ALPHA:g})"
         )
     return f"{text}; margin {100 * margin:g} %"
@@ -528,11 +529,15 @@ def _list_notes(comparison: Comparison) -> list[str]:
             f"{a.case.title} against {b.case.title}"
         )
     if any(point.low is not None and not point.has_interval for point in comparison.points):
-        notes.append("two repeats are too few for a confidence interval")
+        notes.append(
+            "some message sizes have only two repeats, which are too few for a confidence interval"
+        )
     left_out = sorted(set(a.values) ^ set(b.values))
     if left_out:
         named = _join_first([format_size(size) or '0 B' for size in left_out], ', ')
-        notes.append(f"message sizes that only A or only B has measured are left out: {named}")
+        notes.append(
+            f"the comparison leaves out message sizes that only A or only B has measured: {named}"
+        )
     return notes
 
 
@@ -610,8 +615,9 @@ def compare_with_native(dataset: Dataset) -> list[Comparison]:
     if native not in dataset.names:
         raise CompareError(
             f"{dataset.title} has no native results with which to compare the other results, only "
-            f"{', '.join(dataset.names) or 'none'}. Also name results B: another run, an approach "
-            "of a run (RUN:NAME), or published results (`osu-container reference list`)"
+            f"{', '.join(dataset.names) or 'none'}. Name the results to compare with as the second "
+            "argument: another run, an approach of a run (RUN:NAME), or published results "
+            "(`osu-container reference list`)"
         )
     if not others:
         failed = '; '.join(
@@ -622,9 +628,9 @@ def compare_with_native(dataset: Dataset) -> list[Comparison]:
             )
         )
         raise CompareError(
-            f"{dataset.title} has only results of {native}{f' ({failed})' if failed else ''}. "
-            "Also name results B: another run or published results (`osu-container reference "
-            "list`)"
+            f"{dataset.title} has only results of {native}{f' ({failed})' if failed else ''}. Name "
+            "the results to compare with as the second argument: another run or published results "
+            "(`osu-container reference list`)"
         )
     return compare_datasets(dataset.filter_by_name(*others), dataset.filter_by_name(native))
 
@@ -646,7 +652,7 @@ def _explain_no_match(a: Dataset, b: Dataset, by_name: bool, lenient: bool) -> s
         )
     return '\n  '.join(
         [
-            f"{a.name} and {b.name} have no case that both datasets measured:",
+            f"{a.name} and {b.name} have no benchmark case that both datasets measured:",
             *(f"{side.name} has: {format_cases(side)}" for side in (a, b)),
         ]
     )

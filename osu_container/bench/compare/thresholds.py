@@ -28,13 +28,16 @@ class Margin:
     source: str
 
 
-_STRICT = 'as strict as for benchmarks with two ranks, because programs wait until a collective is complete'
+_STRICT = (
+    'collectives have the same margins as benchmarks with two ranks, because programs wait '
+    'until a collective is complete'
+)
 _TWO_RUNS = (
-    'in two measurements of the same software, 95 % of the native values between two nodes of '
-    'LUMI-G (lumi-native-2026-03, Cray MPICH 9.0.1, hardware and hybrid matching) differ by less '
-    'than 5 %. Approach bind loads the same libraries as native. At 95 % of the message sizes of '
-    'osu_bw and osu_latency, bind differs from native by less than 10 % (lumi-g-2025-03). The '
-    'authors of lumi-g-2025-03 call bind on par with native'
+    'two runs of native benchmarks with the same software (Cray MPICH 9.0.1, two nodes of LUMI-G, '
+    'published dataset lumi-native-2026-03, hardware and hybrid matching) differ by less than 5 % '
+    'in 95 % of the values. Approach bind loads the same libraries as native benchmarks. In the '
+    'published dataset lumi-g-2025-03, bind differs from native by less than 10 % at 95 % of the '
+    'message sizes of osu_bw and osu_latency, and the authors call bind on par with native'
 )
 
 #: The first row whose pattern matches a benchmark applies
@@ -45,7 +48,7 @@ MARGINS = (
         0.25,
         'MPI_Init reads files, and the state of file caches differs between starts. An additional '
         'tenth of a second matters, but a few ms do not matter',
-        'this project chose these margins, because no published results are available',
+        'this project chose both margins itself, because nobody has published suitable results',
     ),
     Margin(
         'osu_xccl_*',
@@ -53,8 +56,8 @@ MARGINS = (
         0.15,
         'single values between two GPUs over RCCL vary more than single values over MPI, even with '
         'the same software',
-        'with RCCL, approach bind differs from native by up to 14 % at 95 % of the message sizes '
-        '(lumi-g-2025-03)',
+        'in the published dataset lumi-g-2025-03, the values of RCCL with approach bind differ '
+        'from the native values by up to 14 % at 95 % of the message sizes',
     ),
     Margin(
         'osu_*bw*',
@@ -76,14 +79,14 @@ MARGINS = (
         0.05,
         0.10,
         'the Intel MPI Benchmarks measure the same operations as the benchmarks `osu_*`',
-        'this project chose these margins, because no published results are available',
+        'this project chose both margins itself, because nobody has published suitable results',
     ),
     Margin(
         'xccl *',
         0.05,
         0.15,
         'nccl-tests and rccl-tests measure the same operations as the benchmarks `osu_xccl_*`',
-        'this project chose these margins, because no published results are available',
+        'this project chose both margins itself, because nobody has published suitable results',
     ),
     Margin(
         '$ *',
@@ -91,7 +94,7 @@ MARGINS = (
         0.25,
         'for a command of the user (`osu-container bench --run`), a loss of 5 % matters. A single '
         'value is less reliable, because the measured time includes the startup',
-        'this project chose these margins, because no published results are available',
+        'this project chose both margins itself, because nobody has published suitable results',
     ),
 )
 

@@ -181,17 +181,16 @@ RULES = (
             'These values were measured with images that lack the libraries of the fast '
             'network. The published bandwidth of MPICH 3.4.3 is 0.4 GB/s. Such a low '
             'bandwidth may also mean that TCP uses the management network.',
-            remedy='The proof in the report shows which libraries the ranks loaded. Set '
-            'FI_PROVIDER=cxi: MPI then prints an error with the cause and does not fall '
-            'back to TCP. The modules of bind, hybrid, opensource and native set this '
-            'variable. Use an image whose MPICH has the device ch4:ofi; MPICH 3.1.4 does '
-            'not have this device. If you must use TCP, set FI_TCP_IFACE=hsn0 to send TCP '
-            'over the fast network. If the provider is lnx and the bandwidth is 4 to 5 '
-            'GB/s, the cause is that lnx of libfabric 2.2.0 is slow (ofiwg/libfabric '
-            '#11392).',
+            remedy='The report shows which libraries the ranks loaded (the proof). Set '
+            'FI_PROVIDER=cxi: MPI then prints an error with the cause and does not fall back to '
+            'TCP. The modules of bind, hybrid, opensource and native set this variable. Use an '
+            'image whose MPICH has the device ch4:ofi; MPICH 3.1.4 does not have this device. If '
+            'you must use TCP, set FI_TCP_IFACE=hsn0 to send TCP over the fast network. If the '
+            'provider is lnx and the bandwidth is 4 to 5 GB/s, the cause is that lnx of libfabric '
+            '2.2.0 is slow (ofiwg/libfabric #11392).',
             source=DEIC
-            + ': results of the basic container, with the note "Works; fallback to TCP/IP". LUMI '
-            'user guide: 2.4 GB/s against 12.2 GB/s',
+            + '. The results of the basic container have the note "Works; fallback to TCP/IP". The '
+            'LUMI user guide reports 2.4 GB/s against 12.2 GB/s',
         ),
         BANDWIDTHS | LATENCIES,
         None,
@@ -212,8 +211,8 @@ RULES = (
             'and Open MPI, it is also enough to set FI_CXI_DISABLE_NON_INJECT_MSG_IDC=1: '
             'with this variable, Open MPI on LUMI needed 2.9 µs. MPICH 4.3.1 or newer '
             'needs this variable and MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0.',
-            source=DEIC + ': results of approach opensource. Source code of libfabric: '
-            'prov/cxi/src/cxip_msg.c, cxip_info.c. EESSI on LUMI, 2026-05-21',
+            source=DEIC + '. The results of approach opensource show the slow copy. Source code of '
+            'libfabric: prov/cxi/src/cxip_msg.c, cxip_info.c. EESSI on LUMI, 2026-05-21',
         ),
         LATENCIES | BANDWIDTHS | RCCL_BANDWIDTHS | RCCL_LATENCIES,
         DEVICE,
@@ -234,7 +233,7 @@ RULES = (
             source=DEIC
             + ': "weird drop at 8192 for RCCL". '
             + _LUMI_2026
-            + ': osu_xccl_bibw, osu_xccl_latency and osu_bibw D D for each value of '
+            + '. The runs of osu_xccl_bibw, osu_xccl_latency and osu_bibw D D cover each value of '
             'rx_match_mode. HewlettPackard/shs-ccl-docs',
         ),
         RCCL_BANDWIDTHS | RCCL_LATENCIES | BANDWIDTHS | LATENCIES,
@@ -254,8 +253,8 @@ RULES = (
             'FI_CXI_RDZV_EAGER_SIZE=2048. Cray MPICH sets the same values by itself. These '
             'values are untested with other MPIs.',
             source=DEIC
-            + ': latency of approaches hybrid and opensource. Output of MPICH_ENV_DISPLAY of Cray '
-            'MPICH 8.1.17. Release notes of libfabric 2.4.0',
+            + '. The latencies of approaches hybrid and opensource show the step. Output of '
+            'MPICH_ENV_DISPLAY of Cray MPICH 8.1.17. Release notes of libfabric 2.4.0',
         ),
         LATENCIES,
         None,
@@ -276,7 +275,7 @@ RULES = (
             '(otherwise the error is "FABRIC_1.7 not found"). With a loaded plugin, '
             'NCCL_IGNORE_CPU_AFFINITY=1 gave 4 times the bandwidth.',
             source=DEIC
-            + ': results of approach hybrid, with the compatibility note "RCCL much slower '
+            + '. The results of approach hybrid have the compatibility note "RCCL much slower '
             '(3GBs)". The script for hybrid lacks the folder of the plugin',
         ),
         RCCL_BANDWIDTHS | RCCL_LATENCIES,

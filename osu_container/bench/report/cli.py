@@ -40,8 +40,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--picture',
         type=Path,
         metavar='FILE',
-        help="write the plots of one case to FILE, as an SVG picture with the width of a column "
-        "in a paper",
+        help="write the plots of one benchmark to FILE, as an SVG picture with the width of a "
+        "column in a paper",
     )
     add('--force', action='store_true', help="replace existing files")
 
@@ -63,8 +63,8 @@ def report(options: argparse.Namespace) -> int:
     paths = [path for path in (options.output, options.picture) if path]
     if not paths:
         raise ReportError(
-            "no output file is given. Write the page with -o FILE, or the plots of one case with "
-            "--picture FILE"
+            "no output file is given. Write the page with -o FILE, or the plots of one benchmark "
+            "with --picture FILE"
         )
     for path in paths:
         outputs.require_writable(path, options.force)
@@ -110,8 +110,8 @@ def _find_view(section: Section) -> View:
         if any(curve.list_plot_points() for curve in view.curves):
             return view
     raise ReportError(
-        "no case has results by message size, so no plot can be drawn. The cases are: "
-        + '; '.join(view.case.title for view in section.views)
+        "no benchmark case has results by message size, so no plot can be drawn. The benchmark "
+        "cases are: " + '; '.join(view.case.title for view in section.views)
     )
 
 

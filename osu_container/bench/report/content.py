@@ -28,7 +28,7 @@ NOISY_SPREAD = 1.5
 
 @dataclass
 class Curve:
-    """A curve in a chart: the results of one approach in one case."""
+    """A curve in a chart: the results of one benchmark case with one approach."""
 
     #: name in the legend, unique within its section: 'hybrid', 'hybrid, 20261121T131244Z'
     name: str
@@ -42,7 +42,7 @@ class Curve:
     @property
     def points(self) -> dict[int, Point]:
         """
-        The comparison with native at each message size, as {size: point}.
+        The comparison with the native curve at each message size, as {message size: Point}.
 
         The dict is empty if the curve was not compared with native.
         """
@@ -89,7 +89,7 @@ class Curve:
 
 @dataclass
 class View:
-    """One case of a report with all curves that measured this case."""
+    """The part of a report on one benchmark case, with all curves that measured this case."""
 
     case: Case
     #: identifier of its part of the page, unique in the report
@@ -134,8 +134,8 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
     Return a section that shows several datasets in the same charts.
 
     If several datasets have a curve of the same name, the name of the dataset is added to the name
-    of each curve. If the section is noisy, only curves with a firm verdict are compared with
-    native.
+    of each curve. If most values vary by more than NOISY_SPREAD between repeats, the section shows
+    only comparisons with enough repeats and without the verdict 'noisy'.
 
     Raises ReportError if the datasets have neither results nor failures, or if the same dataset is
     given twice.

@@ -98,7 +98,7 @@ def _build_section_context(
 
 def _format_provenance(dataset: Dataset) -> str:
     """
-    Return a text on the origin of a dataset.
+    Return a text that says where the results of a dataset come from.
 
     The text contains the name, the site or the source, the date, the programs and the number of
     repeats.
@@ -117,7 +117,7 @@ def _format_provenance(dataset: Dataset) -> str:
                 *sorted({series.program_release for series in dataset.series}),
                 f'{repeats} repeats'
                 if repeats > 1
-                else 'a single value for each message size, so the noise is unknown'
+                else 'each message size was measured only once, so the noise is unknown'
                 if repeats
                 else '',
             ],
@@ -164,8 +164,8 @@ def list_notes(section: content.Section) -> list[str]:
         )
         if programs:
             notes.append(
-                f"{dataset.name} ran {', '.join(programs)}, not the OSU C programs. Compare these "
-                "results only with results of the same programs."
+                f"{dataset.name} ran {', '.join(programs)} instead of the OSU C programs. Compare "
+                "these results only with results of the same programs."
             )
         notes += [f'{dataset.name}: {problem}' for problem in dataset.problems]
     return notes

@@ -69,10 +69,9 @@ def is_command(benchmark: str) -> bool:
 
 def format_figure_variant(unit: str, origin: str, more_is_better: bool) -> str:
     """
-    Return a text on which number of a user's command is measured, for Case.variant.
+    Return a text that says which number is measured for a user's command, for Case.variant.
 
-    The text contains the unit of the number, and `origin`, a description of how the number is
-    found.
+    The text contains the unit of the number and `origin`, which says where the number comes from.
     """
     return f"{unit}{MORE_IS_BETTER if more_is_better else ''}: {origin}"
 
@@ -101,7 +100,7 @@ def format_size(size: int) -> str:
 
 @dataclass(frozen=True, order=True)
 class Case:
-    """What was measured: program, buffers, nodes and ranks, but not the approach."""
+    """A benchmark case, which says what was measured: program, buffers, nodes and ranks."""
 
     #: Name of the program, 'osu_bw'; the Python programs have the names of the C programs
     benchmark: str
@@ -165,7 +164,7 @@ class Case:
 
 @dataclass
 class Series:
-    """One curve: the values of a case under one approach."""
+    """One curve: the values of one benchmark case, measured with one approach."""
 
     case: Case
     #: Who was measured: 'native', 'hybrid', ...; unique in the dataset for a case
@@ -209,7 +208,7 @@ class Series:
 
 @dataclass
 class Failure:
-    """A case that was not measured, because its run failed or was skipped."""
+    """A benchmark case that was not measured, because the run of the case failed or was skipped."""
 
     case: Case
     name: str
@@ -263,7 +262,7 @@ class Dataset:
         return self.facts.get('native') or 'native'
 
     def select_series(self, case: Case | None = None, name: str | None = None) -> list[Series]:
-        """Return the curves of a case with a name; None selects all cases or all names."""
+        """Return the curves that measured `case` and are named `name`; None selects every case or name."""
         return [
             series
             for series in self.series

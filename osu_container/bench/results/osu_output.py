@@ -26,8 +26,8 @@ from pathlib import Path
 from osu_container.bench.results import model
 
 DUPLICATE_TABLE_HINT = (
-    'two tables in one output. If each rank ran as a separate program, change the option --mpi= '
-    'of srun'
+    'the output contains several tables. If each rank ran as a separate program, change the option '
+    '--mpi= of srun'
 )
 #: Variant of a case whose output does not report where the buffers are
 UNKNOWN_BUFFERS = 'buffers not known'
@@ -110,7 +110,7 @@ class BenchmarkTable:
 
     @property
     def case(self) -> model.Case:
-        """Return the case that the table measured."""
+        """Return the benchmark case (program, buffers, nodes and ranks) whose results the table contains."""
         variant = ', '.join(
             filter(None, (self.variant, UNKNOWN_BUFFERS if self.buffers is None else ''))
         )
@@ -273,15 +273,14 @@ def _check_buffers(table: BenchmarkTable, source: str | Path, buffers: str) -> N
     if printed is None and accelerator and (accelerator != 'MANAGED' or 'M' in buffers):
         return
     finding = (
-        f"printed {printed or 'managed memory'}"
+        f"the output names {printed or 'managed memory'}"
         if printed or accelerator
-        else "printed neither the line '# OSU MPI-ROCM ...' nor the line '# Send Buffer on DEVICE "
-        "(D) ...'"
+        else "the output has neither the line '# OSU MPI-ROCM ...' nor the line '# Send Buffer on "
+        "DEVICE (D) ...'"
     )
     raise OutputError(
-        f"{source}: buffers {buffers} were requested, but {table.benchmark} {finding}, so the "
-        "program measured host memory. Use an image or a native build whose benchmarks support "
-        "ROCm or CUDA"
+        f"{source}: buffers {buffers} were requested, but {table.benchmark} measured other memory: "
+        f"{finding}. Use an image or a native build whose benchmarks support ROCm or CUDA"
     )
 
 
@@ -313,11 +312,11 @@ def _add_row(
     number: int | None,
 ) -> bool:
     """
-    Add a line of the output to the table, and return whether the line is a row of the table.
+    Add a line of the output to the table if the line is a row; return whether the line is a row.
 
-    If the benchmark has checked the data of the row, `marks` gets the benchmark's result ('pass' or
-    'fail'), otherwise None. Raises OutputError if the message size is not greater than in the
-    previous row.
+    The function also appends (message size, result of the data check) to `marks`: the result is
+    'pass', 'fail', or None if the benchmark did not check the data. Raises OutputError if the
+    message size is not greater than in the previous row.
 
     :param source: name of the output in messages
     :param number: line number of the row in `source`, None if unknown

@@ -341,9 +341,11 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
 
 def _classify_line(line: str) -> str | None:
     """
-    Return the kind of block that begins with this line: 'title', 'port', 'imb' or 'ccl'.
+    Return which kind of program output begins with this line: 'title', 'port', 'imb' or 'ccl'.
 
-    The result is None if no block begins with this line.
+    'title' is a table of an OSU program, 'port' a table of an mpi4py port, 'imb' a table of the
+    Intel MPI Benchmarks, 'ccl' the output of nccl-tests or rccl-tests. Otherwise the result is
+    None.
     """
     kinds = {
         'port': _PORT.match,
@@ -386,7 +388,7 @@ def _parse_osu(
     path: str | Path, block: dict[str, Any], benchmark: str | None
 ) -> list[BenchmarkTable]:
     """
-    Return the table in a block of output from an OSU program or an mpi4py port.
+    Parse a block of output from an OSU program or an mpi4py port, and return its table.
 
     The result is a list with one table.
     """
@@ -463,7 +465,7 @@ def _parse_imb(
     path: str | Path, block: dict[str, Any], benchmark: str | None = None
 ) -> list[BenchmarkTable]:
     """
-    Return the table in a block of output from the Intel MPI Benchmarks.
+    Parse a block of output from the Intel MPI Benchmarks, and return its table.
 
     The result is a list with one table.
     """

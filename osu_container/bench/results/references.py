@@ -94,7 +94,7 @@ def find_machine_mismatch(a: model.Dataset, b: model.Dataset) -> str | None:
         ):
             return (
                 f"{run.name} was measured on site {site}, but {published.name} was measured on "
-                f"another machine ({published.facts['node_type']}): for this reason the ratios "
-                "have no verdict"
+                f"another machine ({published.facts['node_type']}), so the comparison shows ratios "
+                "without verdicts"
             )
     return None

@@ -95,8 +95,8 @@ def _iterate_entries(path: Path, problems: list[str]) -> Iterator[tuple[int, dic
             except (json.JSONDecodeError, UnicodeDecodeError) as err:
                 if not row.endswith(b'\n'):
                     problems.append(
-                        f"{path}:{number}: the last line is incomplete because the run was "
-                        "killed, and is skipped"
+                        f"{path}:{number}: the last line is skipped, because the run was killed "
+                        "and the line is incomplete"
                     )
                     break
                 raise ResultsError(
@@ -318,9 +318,9 @@ class Writer:
             self._write('xb', entry)
         except FileExistsError as err:
             raise ResultsError(
-                f"the results file {self.path} exists and is never overwritten. Continue the run with "
-                f"`osu-container bench --resume {shell.quote_path(self.path.parent)}`, or choose "
-                "another folder with --output DIR"
+                f"the results file {self.path} exists and is never overwritten. Choose another "
+                "folder with --output DIR, or continue the run: osu-container bench --resume "
+                f"{shell.quote_path(self.path.parent)}"
             ) from err
 
     def add(self, kind: str, **facts: Any) -> None:

@@ -371,7 +371,7 @@ def add_mpi_loader_path(prefix: str, libfabric: Optional[str] = None) -> shell:
     UCX: a libmpi that is injected from the host must load the host's UCX. The MPI of the wheel finds
     the UCX of the wheel through its RUNPATH.
 
-    libfabric: path of libfabric if it is one of the private libraries, None if libfabric is in the
+    libfabric: path of libfabric if libfabric is one of the private libraries, None if libfabric is in the
     default library folder
     """
     folders = [f'{prefix}/lib', *(['/opt/libfabric/lib'] if libfabric else [])]

@@ -156,7 +156,7 @@ def _describe_lumi_image(rocm: str, mpich: str, libfabric: str, libcxi: str, pur
 
 
 def _describe_published_images() -> Iterator[Entry]:
-    """Yield name and entry of the images with the twelve published version combinations."""
+    """Yield (name, entry) of the images with the twelve combinations of versions that DeiC measured."""
     for libcxi, libfabric, mpich in PUBLISHED:
         approaches = (
             'opensource'
@@ -175,7 +175,7 @@ def _describe_published_images() -> Iterator[Entry]:
 
 
 def _describe_current_images() -> Iterator[Entry]:
-    """Yield name and entry of the images for LUMI's current software stacks."""
+    """Yield (name, entry of IMAGES) of the images for LUMI's current software stacks."""
     for rocm, stack in STACKS.items():
         yield _describe_lumi_image(
             rocm,
@@ -237,7 +237,7 @@ def _describe_variants(
 ) -> Dict[str, Dict[str, Any]]:
     """Return the variants 'c' and 'mpi4py' of an image, as a dict.
 
-    The variant 'c' has the C benchmarks, the variant 'mpi4py' has their ports.
+    The variant 'c' has the C benchmarks, the variant 'mpi4py' has mpi4py ports of these benchmarks.
 
     python: version of Python for the ports.
     """
@@ -284,7 +284,7 @@ def _describe_workstation_image(mpich: str, libfabric: str, release: str, origin
 
 
 def _describe_workstation_images() -> Iterator[Entry]:
-    """Yield name and entry of the images with MPICH from a PyPI wheel.
+    """Yield (name, entry of IMAGES) of the images with MPICH from a PyPI wheel.
 
     The libfabric of such an image comes from the wheel or from Debian.
     """
@@ -349,7 +349,7 @@ PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']
 
 
 def _describe_abi_image(mpi: str, sources: List[str], libfabric: str, purpose: str) -> Entry:
-    """Return name and entry of an image whose MPI is not MPICH.
+    """Return (name, entry of IMAGES) of an image whose MPI is not MPICH.
 
     The version of the MPI is the version of the first source.
     """

@@ -87,7 +87,7 @@ def start_ubuntu_stage(stage: str, release: str) -> List[Union[baseimage, raw]]:
 
 
 def list_runtime_folders(*prefixes: str) -> List[str]:
-    """Return the paths of folders that an image needs at run time: folders below the prefixes.
+    """Return the folders below the installation prefixes that an image needs at run time.
 
     Headers are not needed. The folders bin contain only fi_info (of libfabric) and cxi_stat (of
     libcxi): users inspect the network with these programs.
@@ -483,7 +483,7 @@ def add_cuda_stubs() -> shell:
 
 
 def remove_cuda_stubs() -> shell:
-    """Return the step that reverses add_cuda_stubs().
+    """Return the step that removes CUDA's stub libraries, which add_cuda_stubs() has added.
 
     Programs in a later stage or in the final image must load the GPU driver instead of the stubs.
     """

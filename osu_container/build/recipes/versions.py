@@ -69,7 +69,7 @@ _MPICH_LICENCE = 'mpich2 AND BSD-2-Clause AND BSD-3-Clause AND MIT'
 def _describe_pypi_file(
     name: str, version: str, sha256: str, licence: str, file: str, **more: str
 ) -> Dict[str, Any]:
-    """Return the entry of a file on PyPI.
+    """Return the entry of SOURCES for a file on PyPI.
 
     more: the key python, if the file is a wheel for a single version of Python.
     """
@@ -103,7 +103,7 @@ def _describe_mpi4py_wheel(python: str, sha256: str) -> Dict[str, Any]:
 def _describe_release(
     name: str, version: str, sha256: str, licence: str, url: str
 ) -> Dict[str, Any]:
-    """Return the entry of a release archive; the last part of its URL is the file name."""
+    """Return the entry of SOURCES for a release archive; the last part of the URL is the file name."""
     return {
         'name': name,
         'version': version,
@@ -137,7 +137,7 @@ def _describe_mpich_source(version: str, sha256: str) -> Dict[str, Any]:
 def _describe_debian_source(
     name: str, version: str, file: str, sha256: str, licence: str
 ) -> Dict[str, Any]:
-    """Return the entry of the original archive that a Debian source package contains."""
+    """Return the entry of SOURCES for the original archive that a Debian source package contains."""
     folder = name[:4] if name.startswith('lib') else name[0]
     return {
         'name': name,
@@ -152,7 +152,7 @@ def _describe_debian_source(
 def _describe_commit(
     name: str, version: str, repository: str, commit: str, licence: str, why: str
 ) -> Dict[str, Any]:
-    """Return the entry of a commit on GitHub.
+    """Return the entry of SOURCES for the archive of a commit on GitHub.
 
     GitHub creates the archive of a commit on request, so no sha256 of the archive is known.
     """
@@ -177,7 +177,7 @@ _NO_SUM = (
 def _describe_shs_sources(
     release: str, headers: str, driver: str, libcxi: str
 ) -> Dict[str, Dict[str, Any]]:
-    """Return the entries of libcxi and its headers in a Slingshot Host Software release."""
+    """Return the entries of SOURCES for libcxi and its headers in a Slingshot Host Software release."""
     return {
         f'{name}-{release}': _describe_commit(
             name, version, f'HewlettPackard/{name}', commit, licence, _NO_SUM
@@ -191,7 +191,7 @@ def _describe_shs_sources(
 
 
 def _describe_numpy_wheel(python: str, sha256: str) -> Dict[str, Any]:
-    """Return the entry of a NumPy wheel, which also contains OpenBLAS and libgfortran."""
+    """Return the entry of SOURCES for a NumPy wheel, which also contains OpenBLAS and libgfortran."""
     tag = 'cp' + python.replace('.', '')
     return _describe_pypi_file(
         'numpy',
@@ -205,13 +205,13 @@ def _describe_numpy_wheel(python: str, sha256: str) -> Dict[str, Any]:
 
 
 def _describe_intel_mpi_wheel(part: str, sha256: str) -> Dict[str, Any]:
-    """Return the entry of an Intel MPI wheel.
+    """Return the entry of SOURCES for an Intel MPI wheel.
 
     The wheel 'rt' contains the libraries, the wheel 'devel' contains the headers and mpicc.
 
     The Intel Simplified Software License (October 2022) permits the use and the redistribution of
     unmodified binaries together with the text of the license, and forbids reverse engineering. An
-    image may be redistributed if it keeps the license text in /opt/intel-mpi/share.
+    image may be redistributed if the image keeps the license text in /opt/intel-mpi/share.
     """
     return _describe_pypi_file(
         f'impi-{part}',

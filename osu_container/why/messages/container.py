@@ -4,7 +4,7 @@ from typing import Any, Dict, List
 
 ENTRIES: List[Dict[str, Any]] = [
     {
-        'name': "the path of a bind does not exist on the host",
+        'name': "a bind mount names a host path that does not exist",
         'patterns': [
             r"mount source (?P<path>\S+) doesn't exist",
             r"skipping mount of (?P<path>[^\s:]+)(?!: permission denied)(?:[:\s]|$)",
@@ -20,10 +20,10 @@ ENTRIES: List[Dict[str, Any]] = [
         "-r --rebuild`.",
         'source': "Apptainer 1.4.5, seen by this project, 2026-11; "
         "github.com/Lumi-supercomputer/LUMI-EasyBuild-contrib, issue 422, 2026",
-        'unless': ["the image lacks the folder for a bind"],
+        'unless': ["the image lacks the target folder of a bind mount"],
     },
     {
-        'name': "the image lacks the folder for a bind",
+        'name': "the image lacks the target folder of a bind mount",
         'patterns': [
             r"while mounting \S{1,300}: destination (?P<path>\S+) doesn't exist",
             r"Target \S{1,200}/mnt/(?:session/)?final(?P<path>/\S{1,300}) doesn't exist",
@@ -473,8 +473,8 @@ ENTRIES: List[Dict[str, Any]] = [
         'remedy': "Run `apptainer exec --unsquash` or, with SingularityCE, `singularity exec "
         "--userns`: the container runtime then unpacks the image instead of mounting the image. "
         "Administrators can install apptainer-suid or a newer kernel.",
-        'source': "Apptainer 1.3, its own hint; github.com/apptainer/apptainer, issues 778 and "
-        "2324",
+        'source': "the message of Apptainer 1.3 contains this hint; "
+        "github.com/apptainer/apptainer, issues 778 and 2324",
         'also': [
             (
                 "users have no permission to open /dev/fuse",

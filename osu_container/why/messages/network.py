@@ -128,7 +128,7 @@ ENTRIES: List[Dict[str, Any]] = [
         "flight with a smaller window (option -W): if the error message disappears, the number "
         "of messages in flight is the cause.",
         'source': "github.com/argonne-lcf/user-guides, pull request 315; "
-        "github.com/ofiwg/libfabric, issue 9286; Cray MPICH's own advice",
+        "github.com/ofiwg/libfabric, issue 9286; advice in the message of Cray MPICH",
     },
     {
         'name': "a message arrived for an endpoint that no longer exists",
@@ -223,9 +223,9 @@ ENTRIES: List[Dict[str, Any]] = [
         ],
         'cause': "A rank has no permission to read the memory of another rank on the same node "
         "(cross memory attach, CMA). Usual reasons: each rank runs in a separate container and "
-        "therefore in a separate user namespace, the kernel allows this only to parent processes "
-        "(kernel.yama.ptrace_scope), or Docker runs without SYS_PTRACE. 'No such process' means that the other rank is "
-        "in another PID namespace or has terminated.",
+        "therefore in a separate user namespace, the kernel allows such reads only to parent "
+        "processes (kernel.yama.ptrace_scope), or Docker runs without SYS_PTRACE. 'No such "
+        "process' means that the other rank is in another PID namespace or has terminated.",
         'remedy': "With an osu-container module, start the program with `osu-exec PROGRAM`: the "
         "ranks of a node then share a container, or the module configures MPI for separate "
         "containers. If a program uses two images, run `export OSU_SHARE=0`, which gives each "

@@ -229,7 +229,7 @@ ENTRIES: List[Dict[str, Any]] = [
         'remedy': "Start fewer ranks, or request more tasks for the job (`sbatch -n NUMBER`). "
         "mpirun inside a container does not know the Slurm job: start the ranks with srun "
         "instead. For tests only, `mpirun --oversubscribe` starts more ranks than slots.",
-        'source': "Open MPI's own text; github.com/h5py/h5py, issue 2627",
+        'source': "the message of Open MPI; github.com/h5py/h5py, issue 2627",
     },
     {
         'name': "Open MPI refuses to run as root",

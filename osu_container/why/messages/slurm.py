@@ -227,8 +227,8 @@ ENTRIES: List[Dict[str, Any]] = [
             "Application launch failed: Invalid job credential",
             "Job credential expired",
         ],
-        'cause': "A node or daemon rejects the Slurm credentials of another one, because the munge keys, "
-        "clocks, user IDs or Slurm versions of the two nodes differ. {why}",
+        'cause': "A node or daemon rejects the Slurm credentials of another node or daemon, "
+        "because the munge keys, clocks, user IDs or Slurm versions of the two nodes differ. {why}",
         'remedy': "Exclude the node with `srun --exclude=NODE`, and tell the administrators: "
         "`munge -n | ssh NODE unmunge` checks the munge keys and clocks, and `srun --version` on "
         "each node prints the version of Slurm. After a change of the munge key, administrators "
