@@ -12,6 +12,7 @@ command lines. Tables with different command lines are different cases.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 import re
@@ -153,6 +154,7 @@ class Output:
     site: str | None = None
 
 
+@functools.lru_cache
 def identify_benchmark(title: str) -> str | None:
     """
     Return the name of the program that prints this title line, e.g. 'osu_bw'.
@@ -294,13 +296,12 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
     words: tuple[str, ...] = ()
     blocks: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
-        is_row = osu_output.is_row(line)
-        if is_row and blocks:
-            blocks[-1]['lines'].append(line)
+        if blocks and line[:1] != '#' and '_' not in line and 'IMB-' not in line:
+            blocks[-1]['lines'].append(line)  # neither a title nor a command, most often a row
             continue
         imb = _IMB_TITLE.match(line)
         release = imb.group(1) if imb else release
-        called = None if is_row else _COMMAND.search(_PROMPT.sub('', line)) or _COMMAND.search(line)
+        called = _COMMAND.search(_PROMPT.sub('', line)) or _COMMAND.search(line)
         kind = None if called else _classify_line(line)
         if _CCL_HEAD.match(line) and not (blocks and blocks[-1]['kind'] == 'ccl'):
             kind = 'ccl'
@@ -309,7 +310,7 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
             and not blocks
             and not called
             and benchmark
-            and (is_row or _HEADING.match(line) or _IMB_HEAD.match(line))
+            and (osu_output.is_row(line) or _HEADING.match(line) or _IMB_HEAD.match(line))
         ):
             kind = 'bare'
         block = blocks[-1] if blocks else None
@@ -339,6 +340,7 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
     return blocks
 
 
+@functools.lru_cache
 def _classify_line(line: str) -> str | None:
     """
     Return the kind of block that begins with this line: 'title', 'port', 'imb' or 'ccl'.
@@ -419,20 +421,28 @@ def _parse_osu(
     for kept_lines in (table.comments, table.foreign_lines, table.broken_lines):
         kept_lines[:] = [line[:KEPT_CHARACTERS] for line in kept_lines[:KEPT_LINES]]
     table.nodes, table.ranks, requested = _parse_launch_command(block['command'], name)
-    comments = '\n'.join(table.comments)
+    table.variant, pairs = _read_options('\n'.join(table.comments))
+    if pairs or _TWO_RANKS.fullmatch(name):
+        table.ranks = 2 * (pairs or 1)
+    table.buffers = _resolve_buffers(table, requested)
+    return [table]
+
+
+@functools.lru_cache
+def _read_options(comments: str) -> tuple[str, int | None]:
+    """
+    Return (unusual options, number of pairs of ranks) from the comments of a table.
+
+    The number is None if the program prints no number of pairs.
+    """
     options = dict(
         re.findall(r'^#?\s*(Datatype|Window creation|Synchronization): *(\S+)', comments, re.M)
     )
     parts = [value.rstrip('.') for key, value in options.items() if value != _USUAL[key]]
     pairs = re.search(r'\[ pairs: (\d+) \] \[ window size: (\d+) \]', comments)
-    if pairs:
-        table.ranks = 2 * int(pairs.group(1))
-        parts += [f'window size {pairs.group(2)}'] if pairs.group(2) != '64' else []
-    if _TWO_RANKS.fullmatch(name):
-        table.ranks = 2
-    table.variant = ', '.join(parts)
-    table.buffers = _resolve_buffers(table, requested)
-    return [table]
+    if pairs and pairs[2] != '64':
+        parts.append(f'window size {pairs[2]}')
+    return ', '.join(parts), int(pairs[1]) if pairs else None
 
 
 def _resolve_buffers(table: BenchmarkTable, requested: str | None) -> str | None:
