@@ -172,25 +172,21 @@ def parse(
     if table.reason:
         raise OutputError(f'{title}: {table.reason}')
     is_single = benchmark in model.SINGLE_VALUE_BENCHMARKS
-    last_size, checked = -1, set()
+    is_whole = benchmark in model.MILLISECONDS
+    last_size, checks = -1, 0
     for number, line in enumerate(lines, first_line or 1):
         row = _ROW.fullmatch(_add_size(line, benchmark) if is_single else line)
-        figure = row[2] if row else ''
-        has_decimals = '.' in figure or figure and benchmark in model.MILLISECONDS
-        if (
-            row
-            and has_decimals
-            and float(figure) <= model.HIGHEST
-            and not (is_single and int(row[1]))
-        ):
-            size = int(row[1])
+        size_text, figure, others = row.groups() if row else ('', '', '')
+        has_figure = figure and (is_whole or '.' in figure) and float(figure) <= model.HIGHEST
+        if has_figure and not (is_single and int(size_text)):
+            size = int(size_text)
             if size <= last_size:
                 location = source if first_line is None else f'{source}:{number}'
                 raise OutputError(
                     f"{location}: size {size} after size {last_size}: {DUPLICATE_TABLE_HINT}"
                 )
-            last_size, mark = size, row[3] and _MARK.search(row[3])
-            checked.add(bool(mark))
+            last_size = size
+            mark = others and _MARK.search(others)
             if mark and mark[0].lower() == 'fail':
                 raise OutputError(
                     f"{title}: {benchmark} received wrong data at {size} bytes (column "
@@ -198,14 +194,16 @@ def parse(
                     "whether the program passes with buffers H H and on one node, and report the result "
                     "to the site's support"
                 )
+            checks += bool(mark)
             table.add(size, float(figure))
         elif line.strip() and not line.startswith('#'):
             if not is_single and _BROKEN.match(line[:500]):
                 table.broken_lines.append(f'{source}:{number}: {line}')
             else:
                 table.foreign_lines.append(line)
-    table.is_checked = checked == {True}
-    if check and False in checked:
+    rows = len(table.values) + len(table.zeros)
+    table.is_checked = checks == rows > 0
+    if check and checks < rows:
         raise OutputError(
             f"{title}: {benchmark} cannot check received data (option -c): the column "
             "Validation of the table has no Pass. Measure without --validate"

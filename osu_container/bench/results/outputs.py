@@ -67,8 +67,9 @@ _PROMPT = re.compile(r'^\S*[$%>+]+ +')
 #: Prefix of a line: of `srun --label`, of `mpirun --tag-output --timestamp-output`, of a CI server,
 #: or the backslash of a '#' escaped in Markdown
 _LABEL = re.compile(
-    r'\s*(?:\d{1,7}: |\[\d{1,7}\] |(?:\w{3} \w{3} +\d+ [\d:]{8} \d{4})?\[\d+,\d+\]<std(?:out|err)>:\s?'
-    r'|\d\d:\d\d:\d\d(?:\.\d+)?\s+|\\(?=#))'
+    r'^[^\S\n]*(?:\d{1,7}: |\[\d{1,7}\] |(?:\w{3} \w{3} +\d+ [\d:]{8} \d{4})?\[\d+,\d+\]<std(?:out|err)>:[^\S\n]?'
+    r'|\d\d:\d\d:\d\d(?:\.\d+)?[^\S\n]+|\\(?=#))',
+    re.M,
 )
 _CONTROLS = re.compile(r'[\x01-\x08\x0b-\x1f\x7f\x85\u2028\u2029]')
 
@@ -217,11 +218,9 @@ def _read_lines(path: str | Path) -> tuple[list[str], str, int]:
     if measure_junk(data) > 0:
         raise NoFiguresError(f"{path}:1: not a text file: {EXPECTED_INPUT}")
     text = ESCAPES.sub('', decode_text(data).removesuffix('\n'))
-    lines = []
-    for row in _CONTROLS.sub(' ', text).replace('\xa0', ' ').split('\n'):
-        # Rows and commands are shorter: the patterns need time quadratic in the length.
-        label = _LABEL.match(row)
-        lines.append(row[label.end() if label else 0 :][:4096].strip())
+    text = _LABEL.sub('', _CONTROLS.sub(' ', text).replace('\xa0', ' '))
+    # Rows and commands are shorter: the patterns need time quadratic in the length.
+    lines = [line[:4096].strip() for line in text.split('\n')]
     if not any(lines):
         raise NoFiguresError(f"{path} is empty: {EXPECTED_INPUT}")
     return lines, hashlib.sha256(raw).hexdigest(), len(raw)
