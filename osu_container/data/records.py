@@ -282,7 +282,7 @@ RECORDS: Dict[str, Dict[Any, Any]] = {
         **_list_optional({str: (str, None)}, 'versions'),
         **_list_optional(_JOB, 'slurm'),
         **_list_optional(
-            [{'series': str, 'file': str, 'sha256': str, 'bytes': _WHOLE}], 'imported'
+            [dict(_list_optional(str, 'checksum'), series=str, file=str, bytes=_WHOLE)], 'imported'
         ),
         **_list_optional([str], 'not_said'),
     ),

@@ -217,7 +217,7 @@ def _build_header(
         'tag': 'import',
         'command': command,
         'imported': [
-            {'series': series, 'file': str(path), 'sha256': output.sha256, 'bytes': output.size}
+            {'series': series, 'file': str(path), 'checksum': output.sha256, 'bytes': output.size}
             for (series, path), output in zip(sources, outputs_read)
         ],
         'not_said': problems,
