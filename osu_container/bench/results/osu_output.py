@@ -21,6 +21,7 @@ from __future__ import annotations
 import functools
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -293,7 +294,7 @@ def is_row(line: str) -> bool:
     return bool(_ROW.fullmatch(line))
 
 
-def count_usual_decimals(rows: list[list[str]], column: int = 1) -> int:
+def count_usual_decimals(rows: Iterable[list[str]], column: int) -> int:
     """Return the number of decimals that most rows of a table have in a column."""
     counts = Counter(count_decimals(row[column]) for row in rows if len(row) > column)
     return max(counts, key=lambda count: (counts[count], count), default=0)

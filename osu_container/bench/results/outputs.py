@@ -487,13 +487,15 @@ def _parse_imb(
     )
     heads: list[str] = []
     column: int | None = None
-    rows = [line.split() for line in block['lines'] if osu_output.is_row(line)]
+    lines = list(enumerate(block['lines'], block['line']))
+    rows = {number: line.split() for number, line in lines if osu_output.is_row(line)}
     decimals: dict[int | None, int] = {}
-    for number, line in enumerate(block['lines'], block['line']):
-        ranks, cells = _IMB_RANKS.match(line), line.split()
+    for number, line in lines:
+        cells = rows.get(number) or line.split()
+        ranks = None if number in rows else _IMB_RANKS.match(line)
         if ranks:
             table.ranks = int(ranks.group(1)) or None
-        elif _IMB_HEAD.fullmatch(line):
+        elif number not in rows and _IMB_HEAD.fullmatch(line):
             heads = cells
             column = next(
                 (heads.index(head) for head in _list_imb_columns(name) if head in heads), None
@@ -501,9 +503,9 @@ def _parse_imb(
             table.reason = _explain_unknown_column(table, heads, column)
             table.unread_columns = [head for head in heads[1:] if head != heads[column or 0]]
             if column not in decimals:
-                decimals[column] = osu_output.count_usual_decimals(rows, column or 0)
+                decimals[column] = osu_output.count_usual_decimals(rows.values(), column or 0)
         elif column is not None and re.match(r'\d+\s+\S', line):
-            cell = cells[column] if osu_output.is_row(line) and column < len(cells) else None
+            cell = cells[column] if number in rows and column < len(cells) else None
             whole = cell and osu_output.count_decimals(cell) == decimals[column]
             _add_figure(
                 table,
@@ -634,9 +636,9 @@ def _parse_ccl(
         )
         tables.append(table)
         for number, line in enumerate(block['lines'], block['line']):
-            cells = line.split()
-            if not re.match(r'\d+\s+\d', line) or table.reason:
+            if not line[:1].isdigit() or not re.match(r'\d+\s+\d', line) or table.reason:
                 continue
+            cells = line.split()
             figure = re.fullmatch(r'\d{1,12}\.\d\d', cells[column]) if column < len(cells) else None
             errors = (
                 cells[column + 1]
