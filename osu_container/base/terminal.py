@@ -85,11 +85,16 @@ _SECRETS = [
         (r'-----BEGIN [A-Z ]{0,40}KEY-----[\s\S]*?(?:-----END [A-Z ]{0,40}KEY-----|\Z)', REDACTED),
     )
 ]
-#: A part of each text that one of _SECRETS matches. Most texts have none, and need one search only
+#: A part of each text in lower case that one of _SECRETS matches. Most texts have no such part, and
+#: need only this search, which is ten times faster without re.I
 _HINT = re.compile(
-    r'pass|token|key|secret|credential|://[^/]*@|gh[pousr]_|_pat_|glpat-|hf_|AKIA|xox|eyJ|bearer|authorization',
-    re.I,
+    r'pass|token|key|secret|credential|://[^/]*@|gh[pousr]_|_pat_|glpat-|hf_|akia|xox|eyj|bearer|authorization'
 )
+
+
+def may_have_secret(text: str) -> bool:
+    """Return whether `text` has a word or mark without which mask_secrets() changes nothing."""
+    return bool(_HINT.search(text.casefold()))
 
 
 def mask_secrets(text: str) -> str:
@@ -99,7 +104,7 @@ def mask_secrets(text: str) -> str:
     Secrets are values of options and variables whose names contain password, token, key or secret,
     users and passwords in URLs, and well-known kinds of tokens and keys.
     """
-    for pattern, replacement in _SECRETS if _HINT.search(text) else ():
+    for pattern, replacement in _SECRETS if may_have_secret(text) else ():
         text = pattern.sub(replacement, text)
     return text
 

@@ -26,7 +26,7 @@ import re
 import time
 from typing import Any, Dict, Mapping, NamedTuple, Union
 
-from osu_container.base.terminal import REDACTED, mask_secrets
+from osu_container.base.terminal import REDACTED, mask_secrets, may_have_secret
 
 # ---- reading ---------------------------------------------------------------------------------------------------------
 
@@ -282,7 +282,7 @@ RECORDS: Dict[str, Dict[Any, Any]] = {
         **_list_optional({str: (str, None)}, 'versions'),
         **_list_optional(_JOB, 'slurm'),
         **_list_optional(
-            [{'series': str, 'file': str, 'sha256': str, 'bytes': _WHOLE}], 'imported'
+            [dict(_list_optional(str, 'checksum'), series=str, file=str, bytes=_WHOLE)], 'imported'
         ),
         **_list_optional([str], 'not_said'),
     ),
@@ -484,6 +484,17 @@ def redact(value: Any) -> Any:
                 words[number] = words[number] if mask_secrets(line) == line else REDACTED
         return tuple(words) if isinstance(value, tuple) else words
     return value
+
+
+def redact_line(value: Any, text: str) -> Any:
+    """
+    Return redact(value) for a value with the JSON text `text`.
+
+    A text without a hint of a secret is searched only once, not once for each part of the value.
+    """
+    # A backslash may hide a letter of a secret from the search.
+    needs_search = may_have_secret(text) or '"variables"' in text or '\\' in text
+    return redact(value) if needs_search else value
 
 
 def _redact_item(key: str, item: Any) -> Any:

@@ -166,8 +166,7 @@ def fill_advice(entry: Dict[str, Any], groups: Dict[str, str], vendor: str) -> D
         'cause': fill(entry['cause']) or entry['name'][0].upper() + entry['name'][1:] + '.',
         'remedy': fill(entry['remedy']),
         'also': [
-            {'cause': fill(cause), 'command': fill(command)}
-            for cause, command in entry.get('also', [])
+            {'cause': fill(cause), 'command': fill(command)} for cause, command in entry['also']
         ],
         'source': entry['source'],
     }
@@ -186,16 +185,6 @@ def _extract_groups(match: Match[str], names: Iterable[str]) -> Dict[str, str]:
         name: make_printable(value or ('the program' if name == 'by' else ''))[:SHOWN_GROUP]
         for name, value in groups.items()
     }
-
-
-def rank_entry(entry: Dict[str, Any]) -> int:
-    """
-    Return the rank of a MESSAGES entry. Only messages of the lowest rank are reported.
-
-    The rank is 2 if the key `last` of the entry is true, else 1 if the key `general` is true (the
-    message has several causes), else 0 (the message has a single cause).
-    """
-    return 2 if entry.get('last') else int(entry.get('general', False))
 
 
 class Search:
@@ -287,7 +276,7 @@ class Search:
             self.has_loud_hit = self.has_loud_hit or levels != {'quiet'}
             if levels - {'quiet', 'warning'}:
                 self.error_names.add(entry['name'])
-                self.has_cause = self.has_cause or rank_entry(entry) == 0
+                self.has_cause = self.has_cause or entry['rank'] == 0
         self.is_amd = self.is_amd or bool(AMD.search(joined))
         if not self.has_cause:
             self.clues.add(text, joined, self.ended_lines)
@@ -313,24 +302,23 @@ class Search:
         hits = [
             (entry, self.hits[entry['name']]) for entry in MESSAGES if entry['name'] in self.hits
         ]
-        hits = [(entry, hit) for entry, hit in hits if hit['times'] >= entry.get('times', 1)]
         names = {entry['name'] for entry, _ in hits}
-        hits = [(entry, hit) for entry, hit in hits if not names & set(entry.get('unless', []))]
+        hits = [(entry, hit) for entry, hit in hits if not names & set(entry['unless'])]
         known_numbers = {hit['number'] for hit in self.hits.values()}
         if any(number not in known_numbers for number, *_ in self.clues.lines[2]):
             # A harmless warning is not the cause of an error.
             hits = [
                 (entry, hit)
                 for entry, hit in hits
-                if rank_entry(entry) < 2 or entry['name'] in self.error_names
+                if entry['rank'] < 2 or entry['name'] in self.error_names
             ]
-        best_rank = min((rank_entry(entry) for entry, _ in hits), default=None)
+        best_rank = min((entry['rank'] for entry, _ in hits), default=None)
         explanations = {number: texts for number, _, texts in self.clues.lines[2]}
         return sorted(
             (
                 dict(hit, says=explanations.get(hit['number'], []))
                 for entry, hit in hits
-                if rank_entry(entry) == best_rank
+                if entry['rank'] == best_rank
             ),
             key=lambda hit: (hit['part'], hit['number']),
         )
@@ -339,7 +327,7 @@ class Search:
         """
         Return the first lines of the log that look like an error, as a list of dicts.
 
-        The list is empty if the log contains a message with a single cause (see rank_entry()).
+        The list is empty if the log contains a message with a single cause (rank 0).
 
         The dict of a line has these keys:
             line      the text of the line, shortened (str)

@@ -97,7 +97,7 @@ def test_names_are_unique_and_every_pattern_matches_a_text():
 
 def test_files_named_by_an_entry_exist():
     for entry in messages.MESSAGES:
-        assert set(entry.get('unless', [])) <= set(NAMES), entry['name']
+        assert set(entry['unless']) <= set(NAMES), entry['name']
         for path in re.findall(
             r'(?<![\w/-])(?:docs|easyconfigs|osu_container)/[\w./-]*\w',
             entry['source'] + ' ' + entry['remedy'],

@@ -283,7 +283,7 @@ def serialize_comparisons(result: dict[str, Any]) -> dict[str, Any]:
                 'summary': comparison.summary,
                 'few_repeats': comparison.few_repeats,
                 'notes': comparison.notes,
-                'sizes': [vars(point) for point in comparison.points],
+                'sizes': [point._asdict() for point in comparison.points],
             }
             for comparison in result['comparisons']
         ],

@@ -8,11 +8,12 @@ equality.
 
 from __future__ import annotations
 
+import gc
 import itertools
 import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from osu_container.bench.compare.numbers import np, special
 from osu_container.bench.compare.thresholds import select_margin
@@ -48,8 +49,7 @@ class CompareError(Exception):
     """
 
 
-@dataclass
-class Point:
+class Point(NamedTuple):
     """The values of two curves (a and b) at one message size, with the verdict on a."""
 
     #: in bytes
@@ -144,8 +144,9 @@ class Comparison:
 
         verdict: a verdict; default: the verdict on the whole curve
         """
+        verdict = verdict or self.verdict
         return max(
-            (point for point in self.points if point.verdict == (verdict or self.verdict)),
+            (point for point in self.points if point.verdict == verdict),
             key=lambda point: abs(point.gain),
         )
 
@@ -291,7 +292,7 @@ def remove_verdicts(comparison: Comparison, reason: str) -> Comparison:
 
     reason: text to add to the notes of the comparison
     """
-    points = [replace(point, verdict=NOT_JUDGED, p=None) for point in comparison.points]
+    points = [point._replace(verdict=NOT_JUDGED, p=None) for point in comparison.points]
     return replace(
         comparison,
         points=points,
@@ -378,7 +379,12 @@ def _compute_points(
         columns[key] = np.where(np.isnan(columns[key]), None, columns[key])
     names = 'size a b ratio low high verdict method p gain'.split()
     counts = zip(columns['repeats_a'].tolist(), columns['repeats_b'].tolist())
-    return list(itertools.starmap(Point, zip(*(columns[name].tolist() for name in names), counts)))
+    rows = zip(*(columns[name].tolist() for name in names), counts)
+    gc.disable()  # would search all values for cycles again and again while points are added
+    try:
+        return list(map(Point._make, rows))
+    finally:
+        gc.enable()
 
 
 def _compute_gaps(a: Any, b: Any) -> Any:

@@ -10,7 +10,6 @@ the same run or publication. A dataset without native curves has no ratios.
 from __future__ import annotations
 
 import re
-import statistics
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -53,12 +52,12 @@ class Curve:
         """The values by message size: {size: (median, minimum, maximum, number of repeats)}."""
         return {
             size: (
-                statistics.median(values.values()),
-                min(values.values()),
-                max(values.values()),
+                median,
+                min(values := self.series.values[size].values()),
+                max(values),
                 len(values),
             )
-            for size, values in sorted(self.series.values.items())
+            for size, median in self.series.compute_medians().items()
         }
 
     def list_plot_points(self) -> list[tuple[int, float, float, float]]:

@@ -7,14 +7,17 @@ the run to disk.
 
 from __future__ import annotations
 
+import os
 import shutil
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from osu_container.base.files import open_plain_file
+from osu_container.base.files import name_file_errors, open_plain_file
 from osu_container.bench.results import model, outputs, run_files
 from osu_container.bench.results.osu_output import BenchmarkTable
+from osu_container.data.records import RESULTS, RESULTS_VERSION
 
 #: Fields of a BenchmarkTable that options of `osu-container import` can set
 ADDABLE_FACTS = ('nodes', 'ranks', 'buffers')
@@ -153,6 +156,7 @@ def _build_measurement(
 ) -> dict[str, Any]:
     """Return a line of results.jsonl (kind `measurement`) with the values of a table."""
     entry: dict[str, Any] = {
+        'kind': 'measurement',
         'module': name,
         'approach': name,
         'repeat': repeat,
@@ -169,7 +173,7 @@ def _build_measurement(
         programs=table.programs,
         release=table.release,
         checked=table.is_checked,
-        values={str(size): table.values[size] for size in sorted(table.values)},
+        values=table.values,
         zeros=table.zeros,
         comments=table.comments,
         foreign=table.foreign_lines,
@@ -204,13 +208,16 @@ def _build_header(
 
     site = site or next((output.site for output in outputs_read if output.site), outputs.UNKNOWN)
     return {
+        'kind': 'run',
+        'format': RESULTS,
+        'version': RESULTS_VERSION,
         'run': name,
         'started': record.get_timestamp(),
         'site': site,
         'tag': 'import',
         'command': command,
         'imported': [
-            {'series': series, 'file': str(path), 'sha256': output.sha256, 'bytes': output.size}
+            {'series': series, 'file': str(path), 'checksum': output.sha256, 'bytes': output.size}
             for (series, path), output in zip(sources, outputs_read)
         ],
         'not_said': problems,
@@ -226,10 +233,7 @@ def read_output_dataset(path: str) -> model.Dataset:
     sources = parse_sources([path])
     entries, outputs_read, problems = read_measurements(sources)
     header = _build_header(path, sources, outputs_read, problems, None)
-    numbered = (
-        (number, dict(entry, kind='measurement')) for number, entry in enumerate(entries, 2)
-    )
-    dataset = run_files.assemble_dataset(Path(path), header, numbered, [])
+    dataset = run_files.assemble_dataset(Path(path), header, enumerate(entries, 2), [])
     dataset.path, dataset.title = None, f'output {path}'
     return dataset
 
@@ -263,20 +267,24 @@ def write_run(
         raise run_files.ResultsError(
             f"the folder {folder} exists and is not overwritten. Choose another folder with --output DIR"
         ) from err
+    path = folder / run_files.RESULTS_FILE
     try:
-        writer = run_files.Writer(folder / run_files.RESULTS_FILE)
         header = _build_header(folder.name, sources, outputs_read, problems, site, command)
-        writer.write_header(**header)
-        writer.is_synchronous = False  # an output file may have 100,000 tables
-        for entry in entries:
-            writer.add('measurement', **entry)
-        writer.is_synchronous = True
-        counts = {
-            status: sum(entry['status'] == status for entry in entries)
-            for status in run_files.STATUS
+        counts = Counter(entry['status'] for entry in entries)
+        end = {
+            'kind': 'end',
+            'ended': header['started'],
+            **{status: counts[status] for status in run_files.STATUS},
         }
-        writer.add('end', ended=header['started'], **counts)
+        written = []
+        with name_file_errors(path), open(path, 'xb') as handle:
+            for entry in (header, *entries, end):
+                redacted, line = run_files.encode_entry(entry)
+                handle.write(line)
+                written.append(redacted)
+            handle.flush()
+            os.fsync(handle.fileno())
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
-    return run_files.read_results(folder)
+    return run_files.assemble_dataset(path, written[0], enumerate(written[1:], 2), [])

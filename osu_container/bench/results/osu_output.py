@@ -18,10 +18,13 @@ print is called foreign.
 
 from __future__ import annotations
 
+import functools
 import re
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from osu_container.bench.results import model
 
@@ -34,7 +37,8 @@ UNKNOWN_BUFFERS = 'buffers not known'
 
 # The number of digits is limited because int() needs time quadratic in it.
 _NUMBER = r'\d{1,18}(?:\.\d{1,18})?(?:e[+-]?\d{1,3})?'
-_ROW = re.compile(rf'(\d{{1,18}})\s+({_NUMBER})((?:\s+(?:{_NUMBER}|pass|fail))*)', re.I)
+_ROW = re.compile(rf'\s*(\d{{1,18}})\s+({_NUMBER})((?:\s+(?:{_NUMBER}|pass|fail))*)\s*', re.I)
+_MARK = re.compile('pass|fail', re.I)
 _INIT = re.compile(rf'\s*nprocs:\s*\d+.*\bavg:\s*({_NUMBER})\s*ms\s*', re.I)
 #: A broken row: it begins or ends as rows do
 _BROKEN = re.compile(
@@ -101,6 +105,10 @@ class BenchmarkTable:
     release: str | None = None
     #: Titles of the columns without the figures
     unread_columns: list[str] = field(default_factory=list)
+    #: Buffers that the program printed, e.g. 'D D'; None if the program printed no buffers
+    printed_buffers: str | None = None
+    #: Kind of device memory in the title, e.g. 'CUDA'; None if the title names no kind
+    accelerator: str | None = None
     #: The program compared received with sent data (-c) at every size
     is_checked: bool = False
     #: Words of the command line
@@ -125,31 +133,6 @@ class BenchmarkTable:
             if self.release is None and not (self.programs or '').startswith('mpi4py')
             else []
         )
-
-    @property
-    def printed_buffers(self) -> str | None:
-        """
-        Return the buffers that the program printed, e.g. 'D D'.
-
-        The result is None if the program printed no buffers.
-        """
-        for line in self.comments:
-            sides, arrays = _SIDES.match(line), _ARRAYS.match(line)
-            if sides:
-                return ' '.join(sides.groups())
-            if arrays:
-                return _ARRAY_BUFFERS[arrays.group(1)]
-        return None
-
-    @property
-    def accelerator(self) -> str | None:
-        """
-        Return the kind of device memory in the title of the table, e.g. 'CUDA'.
-
-        The result is None if the title names no kind.
-        """
-        titles = filter(None, map(_C_TITLE.match, self.comments))
-        return next((title.group(1) for title in titles if title.group(1)), None)
 
     def add(self, size: int, number: float) -> None:
         """Add a measured value at a message size."""
@@ -184,80 +167,101 @@ def parse(
     :param first_line: line number in `source` of the first line of the text, for messages
     """
     title = str(source) if first_line is None else f'{source}:{first_line}'
-    table = BenchmarkTable(benchmark, title, programs='OSU C programs')
-    marks: list[tuple[int, str | None]] = []
     lines = text.splitlines()
+    comments = [line for line in lines if line.startswith('#')]
+    table = BenchmarkTable(benchmark, title, comments=comments, **_read_comments(tuple(comments)))
+    if table.reason:
+        raise OutputError(f'{title}: {table.reason}')
+    is_single = benchmark in model.SINGLE_VALUE_BENCHMARKS
+    is_whole = benchmark in model.MILLISECONDS
+    last_size, checks = -1, 0
     for number, line in enumerate(lines, first_line or 1):
-        if line.startswith('#'):
-            table.comments.append(line)
-            port_title, c_title = _PORT.match(line), _C_TITLE.match(line)
-            if port_title or _PYTHON_TITLE.match(line):
-                table.programs = (
-                    f'mpi4py {port_title.group(1)} ports' if port_title else 'OSU Python programs'
-                )
-            table.release = c_title.group(2) if c_title else table.release
-            if _HEADING.match(line):
-                table.unread_columns = re.split(r'\s{2,}', line)[2:]
-            other_unit = _OTHER_UNIT.match(line)
-            if other_unit:
+        row = _ROW.fullmatch(_add_size(line, benchmark) if is_single else line)
+        size_text, figure, others = row.groups() if row else ('', '', '')
+        has_figure = figure and (is_whole or '.' in figure) and float(figure) <= model.HIGHEST
+        if has_figure and not (is_single and int(size_text)):
+            size = int(size_text)
+            if size <= last_size:
+                location = source if first_line is None else f'{source}:{number}'
                 raise OutputError(
-                    f"{title}: the heading of the table names the unit {other_unit.group(1)}, "
-                    "expected MB/s or us. Convert the values to MB/s or us"
+                    f"{location}: size {size} after size {last_size}: {DUPLICATE_TABLE_HINT}"
                 )
-        elif (
-            not _add_row(table, line, marks, source, number if first_line else None)
-            and line.strip()
-        ):
-            if benchmark not in model.SINGLE_VALUE_BENCHMARKS and _BROKEN.match(line[:500]):
+            last_size = size
+            mark = others and _MARK.search(others)
+            if mark and mark[0].lower() == 'fail':
+                raise OutputError(
+                    f"{title}: {benchmark} received wrong data at {size} bytes (column "
+                    "Validation has Fail), so no result of this MPI and network can be trusted. Test "
+                    "whether the program passes with buffers H H and on one node, and report the result "
+                    "to the site's support"
+                )
+            checks += bool(mark)
+            table.add(size, float(figure))
+        elif line.strip() and not line.startswith('#'):
+            if not is_single and _BROKEN.match(line[:500]):
                 table.broken_lines.append(f'{source}:{number}: {line}')
             else:
                 table.foreign_lines.append(line)
-    _check_data(table, marks, title, check)
-    titles = [line for line in table.comments if re.match(r'# .*\bTest\b', line)]
-    if len(titles) > 1:
-        raise OutputError(f"{title}: {len(titles)} titles of a table: {DUPLICATE_TABLE_HINT}")
+    rows = len(table.values) + len(table.zeros)
+    table.is_checked = checks == rows > 0
+    if check and checks < rows:
+        raise OutputError(
+            f"{title}: {benchmark} cannot check received data (option -c): the column "
+            "Validation of the table has no Pass. Measure without --validate"
+        )
     if not table.values:
         other_lines = table.broken_lines + table.foreign_lines
         hint = f"; it printed: {other_lines[-1].strip()[:200]}" if other_lines else ''
         raise OutputError(f"{title}: no results of {benchmark} in {len(lines)} line(s){hint}")
-    last = marks[-1][0]
-    if (
-        largest_size is not None
-        and benchmark not in model.SINGLE_VALUE_BENCHMARKS
-        and last != largest_size
-    ):
+    if not is_single and largest_size not in (None, last_size):
         raise OutputError(
-            f"{source}: the table of {benchmark} ends at {last} bytes, but should end at "
+            f"{source}: the table of {benchmark} ends at {last_size} bytes, but should end at "
             f"{largest_size} bytes: the run was cut off"
         )
     _check_buffers(table, source, buffers)
     return table
 
 
-def _check_data(
-    table: BenchmarkTable, marks: list[tuple[int, str | None]], source: str, check: bool
-) -> None:
-    """
-    Record in the table whether the program compared received data with sent data.
+def _add_size(line: str, benchmark: str) -> str:
+    """Return the row of a program that prints a single number, with size 0 before the number."""
+    if benchmark in model.MILLISECONDS:
+        times = _INIT.fullmatch(line)
+        return f'0 {times.group(1)}' if times else ''
+    return f'0 {line}' if len(line.split()) == 1 else line
 
-    Raises OutputError if wrong data was received, or if a requested check is missing.
 
-    marks: (size, 'pass', 'fail' or None) for each row of the table
+@functools.lru_cache  # A file may have 100,000 tables with the same comments.
+def _read_comments(comments: tuple[str, ...]) -> dict[str, Any]:
     """
-    failed_sizes = [size for size, mark in marks if mark == 'fail']
-    if failed_sizes:
-        raise OutputError(
-            f"{source}: {table.benchmark} received wrong data at {failed_sizes[0]} bytes (column "
-            "Validation has Fail), so no result of this MPI and network can be trusted. Test "
-            "whether the program passes with buffers H H and on one node, and report the result "
-            "to the site's support"
-        )
-    table.is_checked = bool(marks) and all(mark for _, mark in marks)
-    if check and marks and not table.is_checked:
-        raise OutputError(
-            f"{source}: {table.benchmark} cannot check received data (option -c): the column "
-            "Validation of the table has no Pass. Measure without --validate"
-        )
+    Return the facts in the lines of a table that begin with '#', as fields of a BenchmarkTable.
+
+    The field `reason` is set if there are several titles, or if the heading names a unit that none
+    of the programs prints.
+    """
+    facts: dict[str, Any] = {'programs': 'OSU C programs'}
+    for line in comments:
+        port, title, other_unit = _PORT.match(line), _C_TITLE.match(line), _OTHER_UNIT.match(line)
+        sides, arrays = _SIDES.match(line), _ARRAYS.match(line)
+        if port or _PYTHON_TITLE.match(line):
+            facts['programs'] = f'mpi4py {port[1]} ports' if port else 'OSU Python programs'
+        if title:
+            facts['release'] = title[2]
+            facts['accelerator'] = facts.get('accelerator') or title[1]
+        if sides:
+            facts.setdefault('printed_buffers', ' '.join(sides.groups()))
+        elif arrays:
+            facts.setdefault('printed_buffers', _ARRAY_BUFFERS[arrays[1]])
+        if _HEADING.match(line):
+            facts['unread_columns'] = re.split(r'\s{2,}', line)[2:]
+        if other_unit:
+            facts['reason'] = (
+                f"the heading of the table names the unit {other_unit[1]}, expected MB/s or us. "
+                "Convert the values to MB/s or us"
+            )
+    count = sum(bool(re.match(r'# .*\bTest\b', line)) for line in comments)
+    if count > 1:
+        facts['reason'] = f"{count} titles of a table: {DUPLICATE_TABLE_HINT}"
+    return facts
 
 
 def _check_buffers(table: BenchmarkTable, source: str | Path, buffers: str) -> None:
@@ -286,10 +290,10 @@ def _check_buffers(table: BenchmarkTable, source: str | Path, buffers: str) -> N
 
 def is_row(line: str) -> bool:
     """Return whether a line is a row of a table: a message size followed by numbers."""
-    return bool(_ROW.fullmatch(line.strip()))
+    return bool(_ROW.fullmatch(line))
 
 
-def count_usual_decimals(rows: list[list[str]], column: int = 1) -> int:
+def count_usual_decimals(rows: Iterable[list[str]], column: int) -> int:
     """Return the number of decimals that most rows of a table have in a column."""
     counts = Counter(count_decimals(row[column]) for row in rows if len(row) > column)
     return max(counts, key=lambda count: (counts[count], count), default=0)
@@ -302,53 +306,6 @@ def count_decimals(number: str) -> int:
     A program prints the same number of decimals in every row.
     """
     return len(number.partition('.')[2])
-
-
-def _add_row(
-    table: BenchmarkTable,
-    line: str,
-    marks: list[tuple[int, str | None]],
-    source: str | Path,
-    number: int | None,
-) -> bool:
-    """
-    Add a line of the output to the table if the line is a row; return whether the line is a row.
-
-    The function also appends (message size, result of the data check) to `marks`: the result is
-    'pass', 'fail', or None if the benchmark did not check the data. Raises OutputError if the
-    message size is not greater than in the previous row.
-
-    :param source: name of the output in messages
-    :param number: line number of the row in `source`, None if unknown
-    """
-    is_single = table.benchmark in model.SINGLE_VALUE_BENCHMARKS
-    if is_single:
-        if table.benchmark in model.MILLISECONDS:
-            times = _INIT.fullmatch(line)
-            line = f'0 {times.group(1)}' if times else ''
-        elif len(line.split()) == 1:
-            line = f'0 {line}'
-    row = _ROW.fullmatch(line.strip())
-    if row is None:
-        return False
-    size_text, figure, others = row.groups()
-    size, value = int(size_text), float(figure)
-    if (
-        value > model.HIGHEST
-        or is_single
-        and size
-        or '.' not in figure
-        and table.benchmark not in model.MILLISECONDS
-    ):
-        return False
-    last_size = marks[-1][0] if marks else -1
-    if size <= last_size:
-        location = source if number is None else f'{source}:{number}'
-        raise OutputError(f"{location}: size {size} after size {last_size}: {DUPLICATE_TABLE_HINT}")
-    mark = re.search('pass|fail', others, re.I) if others else None
-    marks.append((size, mark.group().lower() if mark else None))
-    table.add(size, value)
-    return True
 
 
 def parse_network(text: str) -> tuple[str | None, str | None]:

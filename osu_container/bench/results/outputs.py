@@ -12,6 +12,7 @@ command lines. Tables with different command lines are different cases.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import io
 import re
@@ -66,8 +67,9 @@ _PROMPT = re.compile(r'^\S*[$%>+]+ +')
 #: Prefix of a line: of `srun --label`, of `mpirun --tag-output --timestamp-output`, of a CI server,
 #: or the backslash of a '#' escaped in Markdown
 _LABEL = re.compile(
-    r'\s*(?:\d{1,7}: |\[\d{1,7}\] |(?:\w{3} \w{3} +\d+ [\d:]{8} \d{4})?\[\d+,\d+\]<std(?:out|err)>:\s?'
-    r'|\d\d:\d\d:\d\d(?:\.\d+)?\s+|\\(?=#))'
+    r'^[^\S\n]*(?:\d{1,7}: |\[\d{1,7}\] |(?:\w{3} \w{3} +\d+ [\d:]{8} \d{4})?\[\d+,\d+\]<std(?:out|err)>:[^\S\n]?'
+    r'|\d\d:\d\d:\d\d(?:\.\d+)?[^\S\n]+|\\(?=#))',
+    re.M,
 )
 _CONTROLS = re.compile(r'[\x01-\x08\x0b-\x1f\x7f\x85\u2028\u2029]')
 
@@ -153,6 +155,7 @@ class Output:
     site: str | None = None
 
 
+@functools.lru_cache
 def identify_benchmark(title: str) -> str | None:
     """
     Return the name of the program that prints this title line, e.g. 'osu_bw'.
@@ -215,11 +218,9 @@ def _read_lines(path: str | Path) -> tuple[list[str], str, int]:
     if measure_junk(data) > 0:
         raise NoFiguresError(f"{path}:1: not a text file: {EXPECTED_INPUT}")
     text = ESCAPES.sub('', decode_text(data).removesuffix('\n'))
-    lines = []
-    for row in _CONTROLS.sub(' ', text).replace('\xa0', ' ').split('\n'):
-        # Rows and commands are shorter: the patterns need time quadratic in the length.
-        label = _LABEL.match(row)
-        lines.append(row[label.end() if label else 0 :][:4096].strip())
+    text = _LABEL.sub('', _CONTROLS.sub(' ', text).replace('\xa0', ' '))
+    # Rows and commands are shorter: the patterns need time quadratic in the length.
+    lines = [line[:4096].strip() for line in text.split('\n')]
     if not any(lines):
         raise NoFiguresError(f"{path} is empty: {EXPECTED_INPUT}")
     return lines, hashlib.sha256(raw).hexdigest(), len(raw)
@@ -294,13 +295,12 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
     words: tuple[str, ...] = ()
     blocks: list[dict[str, Any]] = []
     for number, line in enumerate(lines, 1):
-        is_row = osu_output.is_row(line)
-        if is_row and blocks:
-            blocks[-1]['lines'].append(line)
+        if blocks and line[:1] != '#' and '_' not in line and 'IMB-' not in line:
+            blocks[-1]['lines'].append(line)  # neither a title nor a command, most often a row
             continue
         imb = _IMB_TITLE.match(line)
         release = imb.group(1) if imb else release
-        called = None if is_row else _COMMAND.search(_PROMPT.sub('', line)) or _COMMAND.search(line)
+        called = _COMMAND.search(_PROMPT.sub('', line)) or _COMMAND.search(line)
         kind = None if called else _classify_line(line)
         if _CCL_HEAD.match(line) and not (blocks and blocks[-1]['kind'] == 'ccl'):
             kind = 'ccl'
@@ -309,7 +309,7 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
             and not blocks
             and not called
             and benchmark
-            and (is_row or _HEADING.match(line) or _IMB_HEAD.match(line))
+            and (osu_output.is_row(line) or _HEADING.match(line) or _IMB_HEAD.match(line))
         ):
             kind = 'bare'
         block = blocks[-1] if blocks else None
@@ -339,6 +339,7 @@ def _split_blocks(lines: list[str], benchmark: str | None) -> list[dict[str, Any
     return blocks
 
 
+@functools.lru_cache
 def _classify_line(line: str) -> str | None:
     """
     Return which kind of program output begins with this line: 'title', 'port', 'imb' or 'ccl'.
@@ -421,20 +422,28 @@ def _parse_osu(
     for kept_lines in (table.comments, table.foreign_lines, table.broken_lines):
         kept_lines[:] = [line[:KEPT_CHARACTERS] for line in kept_lines[:KEPT_LINES]]
     table.nodes, table.ranks, requested = _parse_launch_command(block['command'], name)
-    comments = '\n'.join(table.comments)
+    table.variant, pairs = _read_options('\n'.join(table.comments))
+    if pairs or _TWO_RANKS.fullmatch(name):
+        table.ranks = 2 * (pairs or 1)
+    table.buffers = _resolve_buffers(table, requested)
+    return [table]
+
+
+@functools.lru_cache
+def _read_options(comments: str) -> tuple[str, int | None]:
+    """
+    Return (unusual options, number of pairs of ranks) from the comments of a table.
+
+    The number is None if the program prints no number of pairs.
+    """
     options = dict(
         re.findall(r'^#?\s*(Datatype|Window creation|Synchronization): *(\S+)', comments, re.M)
     )
     parts = [value.rstrip('.') for key, value in options.items() if value != _USUAL[key]]
     pairs = re.search(r'\[ pairs: (\d+) \] \[ window size: (\d+) \]', comments)
-    if pairs:
-        table.ranks = 2 * int(pairs.group(1))
-        parts += [f'window size {pairs.group(2)}'] if pairs.group(2) != '64' else []
-    if _TWO_RANKS.fullmatch(name):
-        table.ranks = 2
-    table.variant = ', '.join(parts)
-    table.buffers = _resolve_buffers(table, requested)
-    return [table]
+    if pairs and pairs[2] != '64':
+        parts.append(f'window size {pairs[2]}')
+    return ', '.join(parts), int(pairs[1]) if pairs else None
 
 
 def _resolve_buffers(table: BenchmarkTable, requested: str | None) -> str | None:
@@ -480,13 +489,15 @@ def _parse_imb(
     )
     heads: list[str] = []
     column: int | None = None
-    rows = [line.split() for line in block['lines'] if osu_output.is_row(line)]
+    lines = list(enumerate(block['lines'], block['line']))
+    rows = {number: line.split() for number, line in lines if osu_output.is_row(line)}
     decimals: dict[int | None, int] = {}
-    for number, line in enumerate(block['lines'], block['line']):
-        ranks, cells = _IMB_RANKS.match(line), line.split()
+    for number, line in lines:
+        cells = rows.get(number) or line.split()
+        ranks = None if number in rows else _IMB_RANKS.match(line)
         if ranks:
             table.ranks = int(ranks.group(1)) or None
-        elif _IMB_HEAD.fullmatch(line):
+        elif number not in rows and _IMB_HEAD.fullmatch(line):
             heads = cells
             column = next(
                 (heads.index(head) for head in _list_imb_columns(name) if head in heads), None
@@ -494,9 +505,9 @@ def _parse_imb(
             table.reason = _explain_unknown_column(table, heads, column)
             table.unread_columns = [head for head in heads[1:] if head != heads[column or 0]]
             if column not in decimals:
-                decimals[column] = osu_output.count_usual_decimals(rows, column or 0)
+                decimals[column] = osu_output.count_usual_decimals(rows.values(), column or 0)
         elif column is not None and re.match(r'\d+\s+\S', line):
-            cell = cells[column] if osu_output.is_row(line) and column < len(cells) else None
+            cell = cells[column] if number in rows and column < len(cells) else None
             whole = cell and osu_output.count_decimals(cell) == decimals[column]
             _add_figure(
                 table,
@@ -627,9 +638,9 @@ def _parse_ccl(
         )
         tables.append(table)
         for number, line in enumerate(block['lines'], block['line']):
-            cells = line.split()
-            if not re.match(r'\d+\s+\d', line) or table.reason:
+            if not line[:1].isdigit() or not re.match(r'\d+\s+\d', line) or table.reason:
                 continue
+            cells = line.split()
             figure = re.fullmatch(r'\d{1,12}\.\d\d', cells[column]) if column < len(cells) else None
             errors = (
                 cells[column + 1]

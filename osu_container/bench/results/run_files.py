@@ -24,7 +24,7 @@ from osu_container.base.files import (
     read_lines,
 )
 from osu_container.bench.results import model
-from osu_container.data.records import RECORDS, RESULTS, RESULTS_VERSION, read_record, redact
+from osu_container.data.records import RECORDS, RESULTS, RESULTS_VERSION, read_record, redact_line
 
 RESULTS_FILE = 'results.jsonl'
 #: Kinds of lines, and statuses of a measurement
@@ -91,7 +91,10 @@ def _iterate_entries(path: Path, problems: list[str]) -> Iterator[tuple[int, dic
             if not row.strip():
                 continue
             try:
-                entry = _read_line(parse_json(row, _reject_duplicate_keys), first=empty)
+                text = row.decode()
+                entry = redact_line(
+                    _read_line(parse_json(text, _reject_duplicate_keys), first=empty), text
+                )
             except (json.JSONDecodeError, UnicodeDecodeError) as err:
                 if not row.endswith(b'\n'):
                     problems.append(
@@ -165,22 +168,7 @@ def _read_line(entry: Any, *, first: bool) -> dict[str, Any]:
     kind = 'run' if first else entry.get('kind') if isinstance(entry, dict) else None
     if kind not in KINDS[not first :]:
         raise ValueError(f"kind is {kind!r:.60}, expected one of {', '.join(KINDS[1:])}")
-    return redact(read_record(entry, RECORDS[kind]))
-
-
-def _parse_values(entry: dict[str, Any], case: model.Case) -> dict[int, float]:
-    """
-    Return {message size: value} from a line of a results file.
-
-    Raises ValueError if the line has no values, or if the unit in the line is not the unit of the
-    benchmark `case`.
-    """
-    if entry['unit'] != case.unit or not entry['values']:
-        raise ValueError(
-            f"the line has {len(entry['values'] or ())} values in the unit {entry['unit']!r:.60}, "
-            f"expected one or more values in {case.unit}"
-        )
-    return {int(size): float(value) for size, value in entry['values'].items()}
+    return read_record(entry, RECORDS[kind])
 
 
 def read_results(path: str | Path) -> model.Dataset:
@@ -292,24 +280,39 @@ def _add_measurement(
             f"{name} {case.title} has results of {curve.program_release} and of "
             f"{entry.get('programs')} {entry.get('release')}, and these results cannot be compared"
         )
+    if entry['unit'] != case.unit or not entry['values']:
+        raise ValueError(
+            f"the line has {len(entry['values'] or ())} values in the unit {entry['unit']!r:.60}, "
+            f"expected one or more values in {case.unit}"
+        )
     curve.facts['proofs'].append(entry.get('proof') or [])
-    for size, value in _parse_values(entry, case).items():
-        if repeat in curve.values.setdefault(size, {}):
+    for size, value in entry['values'].items():
+        values = curve.values.setdefault(int(size), {})
+        if repeat in values:
             raise ValueError(f"{name} {case.title} has repeat {repeat} twice")
-        curve.values[size][repeat] = value
+        values[repeat] = float(value)
+
+
+def encode_entry(entry: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
+    """
+    Return an entry without secrets, and the line of a results file that contains the entry.
+
+    Raises ValueError for NaN, because JSON has no NaN.
+    """
+    line = json.dumps(entry, allow_nan=False, sort_keys=True, ensure_ascii=False)
+    redacted = redact_line(entry, line)
+    if redacted is not entry:
+        line = json.dumps(redacted, allow_nan=False, sort_keys=True, ensure_ascii=False)
+    # An invalid UTF-8 byte of a file name becomes \\udc80, which is valid JSON.
+    return redacted, f'{line}\n'.encode(errors='backslashreplace')
 
 
 class Writer:
-    """
-    Appends lines to a results file with the method add().
-
-    If `is_synchronous` is True, a line is on disk when add() returns. If `is_synchronous` is False,
-    add() does not wait for the disk, and so may not report that the disk is full.
-    """
+    """Appends lines to a results file. A line is on disk when the method add() returns."""
 
     def __init__(self, path: str | Path) -> None:
         """Prepare to append to the results file `path`; the first write creates a missing file."""
-        self.path, self.is_synchronous = Path(path), True
+        self.path = Path(path)
 
     def write_header(self, **facts: Any) -> None:
         """Write the first line of a new results file. Raises ResultsError if the file exists."""
@@ -350,20 +353,17 @@ class Writer:
         """
         Write one line to the results file, completely or not at all.
 
-        Raises OSError, FileExistsError, and ValueError for NaN, because JSON has no NaN.
+        Raises OSError, FileExistsError, and ValueError for NaN.
 
         mode: mode of open()
         """
-        line = json.dumps(redact(entry), allow_nan=False, sort_keys=True, ensure_ascii=False) + '\n'
-        # An invalid UTF-8 byte of a file name becomes \\udc80, which is valid JSON.
-        data = line.encode(errors='backslashreplace')
+        _, data = encode_entry(entry)
         with name_file_errors(str(self.path)), open(self.path, mode, buffering=0) as handle:
             size = os.fstat(handle.fileno()).st_size
             try:
                 while data:
                     data = data[handle.write(data) :]
-                if self.is_synchronous:
-                    os.fsync(handle.fileno())
+                os.fsync(handle.fileno())
             except OSError:  # on a full disk, half a line would spoil the next one
                 with contextlib.suppress(OSError):
                     handle.truncate(size)
