@@ -90,7 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=[],
         choices=sorted(SOURCES),
         metavar='KEY',
-        help="download only the source with the key KEY in osu_container/build/recipes/versions.py; can be repeated",
+        help="download only the source with the key KEY in osu_container/build/recipes/versions.csv; can be repeated",
     )
     subparser.add_argument('--quiet', action='store_true', help="print only downloads and errors")
     _add_sources_option(subparser)

@@ -1,4 +1,4 @@
-"""Download the sources of images, and compare the sha256 with recipes/versions.py.
+"""Download the sources of images, and compare the sha256 with recipes/versions.csv.
 
 This Python module also makes Debian base systems with mmdebstrap. An image that starts from such a
 base system needs no container registry.
@@ -108,7 +108,7 @@ def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
         '--implementation',
         'cp',
         '--python-version',
-        source.get('python', DEBIAN[DEFAULT_DEBIAN]['python']),
+        source['python'] or DEBIAN[DEFAULT_DEBIAN]['python'],
         *(word for name in PLATFORMS for word in ('--platform', name)),
     ]
     if not path.name.endswith('.whl'):

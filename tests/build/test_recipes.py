@@ -63,8 +63,8 @@ def test_every_source_is_pinned():
     for key, source in SOURCES.items():
         if (
             source['sha256'] is None
-        ):  # then the entry has a reason, and the commit that the archive names
-            assert source['why'] and re.fullmatch(r'[0-9a-f]{12,40}', source['commit']), key
+        ):  # Then the archive names its commit, and the note has a reason.
+            assert source['note'] and re.fullmatch(r'[0-9a-f]{12,40}', source['commit']), key
         else:
             assert SHA256.fullmatch(source['sha256']), key
         assert source['licence'] and source['name'] and source['version'], key
@@ -76,7 +76,7 @@ def test_every_source_is_pinned():
 
 def test_other_files_pin_the_same_checksums():
     """
-    Easyconfigs and shell scripts do not read versions.py: they repeat its checksums.
+    Easyconfigs and shell scripts do not read versions.csv: they repeat its checksums.
     """
     ours = {source['sha256'] for source in SOURCES.values()}
     for easyconfig in PROJECT.glob('easyconfigs/*/*/*.eb'):
