@@ -8,7 +8,7 @@ Debian has no libcxi. The build needs a Debian mirror, but no GPU.
 # mypy: disable-error-code=name-defined
 import hpccm
 
-from osu_container.build.recipes import common, debian, slingshot
+from osu_container.build.recipes import common, slingshot
 from osu_container.build.recipes.images import (
     DEBIAN_LIBFABRIC,
     MPI_PARTS,
@@ -25,7 +25,7 @@ facts, mpi_parts = GPU_OF_DEBIAN[gpu], MPI_PARTS[mpi, version]
 release, gpus = facts['debian'], facts['gpus']
 python = DEBIAN[release]['python']
 network, mpis = [*NETWORK_PARTS], [*mpi_parts]
-rocm_tools = [] if gpu == 'cuda' else debian.ROCM_BUILD
+rocm_tools = [] if gpu == 'cuda' else ['hipcc', 'libamdhip64-dev', 'librccl-dev']
 programs = common.describe_benchmarks(osu, mpi, python)
 # Steps of the stages that compile for CUDA
 cuda_toolkit, cuda_stubs = (
@@ -47,11 +47,11 @@ stages[0] += common.add_header(USERARG['name'], osu)
 
 if gpu == 'cuda':
     toolkit += common.start_debian_stage('toolkit', release)
-    toolkit += debian.enable_non_free(release)
-    toolkit += debian.install_cuda_toolkit()
+    toolkit += common.run_steps('enable non-free packages', release=release)
+    toolkit += common.run_steps('install CUDA toolkit', release=facts['packages']['libcudart12'])
     toolkit += common.pack_paths(slingshot.CUDA_PREFIX)
 
-fabric += debian.start_build_stage(
+fabric += slingshot.start_build_stage(
     'network', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools
 )
 fabric += common.copy_files(*list_part_sources(NETWORK_PARTS))
@@ -61,7 +61,7 @@ fabric += slingshot.build_hwloc('hwloc-2.9.0')
 fabric += slingshot.build_libfabric(
     DEBIAN_LIBFABRIC,
     False,
-    slingshot.list_libfabric_rocr_options(debian.ROCM_PREFIX)
+    slingshot.list_libfabric_rocr_options('/usr')
     if gpu == 'rocm'
     else slingshot.list_libfabric_cuda_options(slingshot.CUDA_PREFIX, gdrcopy=False),
     xpmem=False,
@@ -69,14 +69,15 @@ fabric += slingshot.build_libfabric(
 )
 fabric += common.pack_paths(*network)
 
-middle += debian.start_build_stage(
+middle += slingshot.start_build_stage(
     'mpi',
     release,
     'libnuma-dev',
     'libpciaccess-dev',
     *rocm_tools,
     *(['flex', 'libevent-dev', 'zlib1g-dev'] if mpi == 'openmpi' else []),
-    *(debian.CUDA_COMPILERS if gpu == 'cuda' else []),
+    # nvcc 12.4 supports GCC 13 and older. Debian 13 has GCC 14 as default.
+    *(['gcc-13', 'g++-13'] if gpu == 'cuda' else []),
 )
 middle += common.copy_files(*list_part_sources(mpi_parts))
 middle += cuda_toolkit
@@ -86,12 +87,12 @@ middle += cuda_stubs
 if mpi == 'mpich':
     middle += slingshot.build_mpich(
         version,
-        slingshot.list_mpich_gpu_options('hip', debian.ROCM_PREFIX, *gpus)
+        slingshot.list_mpich_gpu_options('hip', '/usr', *gpus)
         if gpu == 'rocm'
         else slingshot.list_mpich_gpu_options('cuda', slingshot.CUDA_PREFIX, *gpus),
-        fabric=debian.MPICH_LIBFABRIC_PREFIX,
+        fabric='/opt/build/libfabric-of-mpich',
         xpmem=False,
-        prepare=[*debian.build_mpich_libfabric(), *debian.reduce_yaksa_kernels()],
+        prepare=common.list_commands('build libfabric of MPICH', 'reduce Yaksa kernels'),
     )
 else:
     middle += slingshot.build_openmpi(
@@ -100,7 +101,7 @@ else:
 middle += common.pack_paths(*mpis)
 
 if osu == 'c':
-    benchmarks += debian.start_build_stage(
+    benchmarks += slingshot.start_build_stage(
         'benchmarks', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools
     )
     benchmarks += common.copy_files('osu')
@@ -111,7 +112,7 @@ if osu == 'c':
     benchmarks += cuda_stubs
     benchmarks += common.build_osu_benchmarks(
         f'/opt/{mpi}/bin',
-        slingshot.list_osu_rocm_options(debian.ROCM_PREFIX)
+        slingshot.list_osu_rocm_options('/usr')
         if gpu == 'rocm'
         else slingshot.list_osu_cuda_options(),
     )
@@ -137,8 +138,8 @@ runtime += common.copy_stage_paths('network', *slingshot.list_runtime_folders(*n
 runtime += common.copy_stage_paths('mpi', *mpis)
 runtime += common.copy_stage_paths('benchmarks', '/opt/osu')
 if gpu == 'cuda':
-    runtime += debian.enable_non_free(release)
-runtime += debian.install_gpu_runtime(gpu)
+    runtime += common.run_steps('enable non-free packages', release=release)
+runtime += slingshot.install_gpu_runtime(gpu)
 runtime += slingshot.add_loader_paths(*mpis, *network)
 runtime += common.install_entrypoint()
 runtime += common.add_creation_time()
@@ -148,7 +149,7 @@ runtime += common.add_labels(
     common.combine_licences(
         *list_part_sources({**NETWORK_PARTS, **mpi_parts}),
         programs.source,
-        extra_licences=debian.GPU_LICENCES[gpu],
+        extra_licences=facts['licences'],
     ),
     DEBIAN_LIBFABRIC,
     gpu=' '.join(
@@ -166,6 +167,6 @@ runtime += slingshot.add_stack_test(
     if mpi == 'mpich'
     else '/opt/openmpi/bin/mpirun --allow-run-as-root --map-by :oversubscribe -n 2',
     programs=programs.find,
-    checks=debian.check_gpu_libraries(gpu),
-    driver=debian.CUDA_DRIVER if gpu == 'cuda' else (),
+    checks=slingshot.check_gpu_libraries(gpu),
+    driver=('libcuda.so.1', 'libnvidia-ml.so.1') if gpu == 'cuda' else (),
 )

@@ -15,7 +15,7 @@ import pytest
 
 from osu_container.build import ImageBuildError
 from osu_container.build.catalogue import IMAGES, load_recipe
-from osu_container.build.recipes.common import OSU_LINK_COMMANDS, PACKED
+from osu_container.build.recipes.common import PACKED, list_commands
 from osu_container.build.recipes.images import (
     CHECKED_IN_RECIPES,
     RENDERED,
@@ -203,12 +203,13 @@ def test_benchmarks_are_in_one_folder_of_every_image(definitions, tmp_path):
     """
     The documentation names /opt/osu/bin/osu_bw, for ports and for C benchmarks.
     """
+    commands = list_commands('link benchmarks')
     for file, stages in definitions.items():
         text = ''.join(stages.values())
         assert (
             'make install' not in text
             or '--prefix=/opt/osu' not in text
-            or '\n    '.join(OSU_LINK_COMMANDS) in text
+            or '\n    '.join(commands) in text
         ), file
     folder = tmp_path / 'opt' / 'osu'
     for path in ('mpi/pt2pt/standard/osu_bw', 'xccl/pt2pt/osu_xccl_bw'):
@@ -216,9 +217,7 @@ def test_benchmarks_are_in_one_folder_of_every_image(definitions, tmp_path):
         program.parent.mkdir(parents=True, exist_ok=True)
         program.write_text('#!/bin/sh\necho "$0"\n')
         program.chmod(0o755)
-    result = run(
-        ['bash', '-e', '-c', '\n'.join(OSU_LINK_COMMANDS).replace('/opt/osu', str(folder))]
-    )
+    result = run(['bash', '-e', '-c', '\n'.join(commands).replace('/opt/osu', str(folder))])
     assert_success(result)
     assert {path.name for path in (folder / 'bin').iterdir()} == {'osu_bw', 'osu_xccl_bw'}
     assert run([folder / 'bin' / 'osu_bw']).returncode == 0

@@ -95,20 +95,32 @@ ROCM: Dict[str, Dict[str, Any]] = {
 GPU = 'gfx90a'
 
 #: GPU libraries in Debian: Debian release, release of the GPU software, GPU targets of compilers,
-#: and packages whose versions the image's test checks. Debian's ROCm packages come from several
-#: releases; the release of HIP is given here.
+#: packages whose versions the image's test checks, further packages to run programs, libraries that
+#: the image's test loads, and licences. Debian's ROCm packages come from several releases; the release
+#: of HIP is given here. Without recommended packages, HIP's runtime installs the LLVM library (comgr
+#: is linked with LLVM) but no compiler.
+#: opened: file name with which libfabric opens the GPU library (dlopen in src/hmem_rocr.c and
+#: hmem_cuda.c of 2.1.0), and target of the link. Debian has these names only in its -dev packages.
 GPU_OF_DEBIAN: Dict[str, Dict[str, Any]] = {
     'rocm': {
         'debian': 'trixie',
         'release': '5.7.1',
         'gpus': ['gfx90a', 'gfx942'],  # MI250X, MI300
         'packages': {'libamdhip64-5': '5.7.1', 'libhsa-runtime64-1': '6.1.2', 'librccl1': '5.4.3'},
+        'more_packages': ['librocm-smi64-1'],
+        'libraries': 'libamdhip64.so.5 libhsa-runtime64.so.1 librccl.so.1 librocm_smi64.so.1',
+        'opened': ('libhsa-runtime64.so', 'libhsa-runtime64.so.1'),
+        'licences': ['MIT', 'NCSA', 'BSD-3-Clause', 'Apache-2.0 WITH LLVM-exception'],
     },
     'cuda': {
         'debian': 'trixie',
         'release': '12.4.1',
         'gpus': ['80', '90'],  # A100, H100 and GH200
         'packages': {'libcudart12': '12.4.127', 'libnccl2': '2.22.3'},
+        'more_packages': [],
+        'libraries': 'libcudart.so.12 libnccl.so.2',
+        'opened': ('libcudart.so', 'libcudart.so.12'),
+        'licences': ['LicenseRef-NVIDIA-CUDA', 'BSD-3-Clause'],
     },
 }
 
