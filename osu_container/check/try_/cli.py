@@ -282,8 +282,8 @@ class TryRun:
         if self.discovered_system:
             self.file.add('facts', format_survey_report(self.discovered_system))
             self.file.add(SITE_PART, render_site_file(self.discovered_system))
-            self.run_step('site written by discover', self.add_discovered_site)
-        for path in self.run_step('images on this system', self.find_images) or []:
+            self.run_step('add the site that discover found', self.add_discovered_site)
+        for path in self.run_step('find images on this system', self.find_images) or []:
             if self.compute_remaining_seconds() < 2 * MINIMUM_SECONDS:
                 self.failed.append('no time left for %s' % path)
                 break
@@ -350,7 +350,7 @@ class TryRun:
         """
         self.image = path
         runtime = self.runtime = self.runtime or self.run_step(
-            'container runtime', self.find_runtime
+            'find the container runtime', self.find_runtime
         )
         with Image(path, 'osu_') as image:
             lacking = [name for name in PROGRAMS if name not in image.programs]
@@ -367,7 +367,7 @@ class TryRun:
         for name, settings, gpu in ready:
             folder = tempfile.mkdtemp(prefix=name + '-', dir=self.work)
             variables = self.run_step(
-                'commands of module %s' % name,
+                'write the commands of module %s' % name,
                 create_module_folder,
                 folder,
                 settings,
@@ -395,7 +395,9 @@ class TryRun:
                 self.measure_approach(nodes, tasks, stage)
         for stage in sorted(stages, key=lambda stage: stage.settings is not None):
             if self.table[stage.name][1]:  # A benchmark has succeeded.
-                self.run_step('%s: patterns' % stage.name, self.run_patterns, stage)
+                self.run_step(
+                    '%s: MPI communication patterns' % stage.name, self.run_patterns, stage
+                )
 
     def find_host_programs(self) -> List[Stage]:
         """
