@@ -9,22 +9,15 @@ Debian has no libcxi. The build needs a Debian mirror, but no GPU.
 import hpccm
 
 from osu_container.build.recipes import common, slingshot
-from osu_container.build.recipes.images import (
-    DEBIAN_LIBFABRIC,
-    MPI_PARTS,
-    NETWORK_PARTS,
-    OSU_PORT,
-    TITLES,
-    VENDORS,
-    list_part_sources,
-)
+from osu_container.build.recipes.images import OSU_PORT
 from osu_container.build.recipes.versions import DEBIAN, GPU_OF_DEBIAN
 
-gpu, mpi, version, osu = USERARG['gpu'], USERARG['mpi'], USERARG['version'], USERARG['osu']
-facts, mpi_parts = GPU_OF_DEBIAN[gpu], MPI_PARTS[mpi, version]
+gpu, mpi, version, libfabric, osu = map(USERARG.get, ('gpu', 'mpi', 'version', 'libfabric', 'osu'))
+facts = GPU_OF_DEBIAN[gpu]
 release, gpus = facts['debian'], facts['gpus']
 python = DEBIAN[release]['python']
-network, mpis = [*NETWORK_PARTS], [*mpi_parts]
+network, mpis = ['/opt/hwloc', '/opt/libfabric'], [f'/opt/{mpi}']
+network_sources, mpi_source = ['hwloc-2.9.0', f'libfabric-{libfabric}'], f'{mpi}-source-{version}'
 rocm_tools = [] if gpu == 'cuda' else ['hipcc', 'libamdhip64-dev', 'librccl-dev']
 programs = common.describe_benchmarks(osu, mpi, python)
 # Steps of the stages that compile for CUDA
@@ -54,12 +47,12 @@ if gpu == 'cuda':
 fabric += slingshot.start_build_stage(
     'network', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools
 )
-fabric += common.copy_files(*list_part_sources(NETWORK_PARTS))
+fabric += common.copy_files(*network_sources)
 fabric += cuda_toolkit
 fabric += slingshot.add_loader_paths(*network)
-fabric += slingshot.build_hwloc('hwloc-2.9.0')
+fabric += slingshot.build_hwloc(network_sources[0])
 fabric += slingshot.build_libfabric(
-    DEBIAN_LIBFABRIC,
+    libfabric,
     False,
     slingshot.list_libfabric_rocr_options('/usr')
     if gpu == 'rocm'
@@ -79,7 +72,7 @@ middle += slingshot.start_build_stage(
     # nvcc 12.4 supports GCC 13 and older. Debian 13 has GCC 14 as default.
     *(['gcc-13', 'g++-13'] if gpu == 'cuda' else []),
 )
-middle += common.copy_files(*list_part_sources(mpi_parts))
+middle += common.copy_files(mpi_source)
 middle += cuda_toolkit
 middle += common.copy_stage_paths('network', *network)
 middle += slingshot.add_loader_paths(*mpis, *network)
@@ -95,9 +88,7 @@ if mpi == 'mpich':
         prepare=common.list_commands('build libfabric of MPICH', 'reduce Yaksa kernels'),
     )
 else:
-    middle += slingshot.build_openmpi(
-        'openmpi-source-5.0.7', network=(), pmix='internal', oshmem=False
-    )
+    middle += slingshot.build_openmpi(mpi_source, network=(), pmix='internal', oshmem=False)
 middle += common.pack_paths(*mpis)
 
 if osu == 'c':
@@ -144,24 +135,25 @@ runtime += slingshot.add_loader_paths(*mpis, *network)
 runtime += common.install_entrypoint()
 runtime += common.add_creation_time()
 runtime += common.add_labels(
-    f'{TITLES[mpi]} {version}',
+    f"{'MPICH' if mpi == 'mpich' else 'Open MPI'} {version}",
     programs.label,
     common.combine_licences(
-        *list_part_sources({**NETWORK_PARTS, **mpi_parts}),
+        *network_sources,
+        mpi_source,
         programs.source,
         extra_licences=facts['licences'],
     ),
-    DEBIAN_LIBFABRIC,
+    libfabric,
     gpu=' '.join(
         [
-            VENDORS[gpu],
+            'ROCm' if gpu == 'rocm' else 'CUDA',
             facts['release'],
             *(gpus if gpu == 'rocm' else [f'sm_{name}' for name in gpus]),
         ]
     ),
 )
 runtime += slingshot.add_stack_test(
-    DEBIAN_LIBFABRIC,
+    libfabric,
     slingshot.VERSION_CHECKS[mpi].format(version),
     'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 /opt/mpich/bin/mpiexec -n 2'
     if mpi == 'mpich'

