@@ -3,7 +3,6 @@
 Commands whose standard streams are closed, full or gone, and whose memory is limited.
 """
 
-import argparse
 import importlib
 import json
 import signal
@@ -76,13 +75,11 @@ def find_parser(command):
 
 def list_commands():
     """Return the commands (list of str), with their subcommands where they have some."""
-    found = []
-    for name in COMMANDS:
-        below = [
-            one for one in find_parser(name)._actions if isinstance(one, argparse._SubParsersAction)
-        ]
-        found += [f'{name} {one}' for one in below[0].choices] if below else [name]
-    return found
+    return [
+        f'{name} {below}'.strip()
+        for name in COMMANDS
+        for below in find_parser(name).list_subparsers() or ['']
+    ]
 
 
 ALL = list_commands()
