@@ -209,15 +209,8 @@ def list_images(options: argparse.Namespace) -> int:
             if IMAGES[name]['family'] == family
         ]
         if rows:
-            print(
-                '\n'.join(
-                    [
-                        columns.fill_text(f"{family}: {text}"),
-                        *columns.format_table(rows, indent='  '),
-                        '',
-                    ]
-                )
-            )
+            print(columns.fill_text(f"{family}: {text}"))
+            print(*columns.format_table(rows, indent='  '), sep='\n', end='\n\n')
     print(
         columns.fill_text(
             "P marks an image with the same versions of MPI and libfabric as an image in published results. 'unbuilt' "
@@ -235,15 +228,7 @@ def _describe_image(name: str, sources: Path) -> Dict[str, Any]:
         'state': get_image_state(name, sources),
         **{
             key: entry[key]
-            for key in [
-                'family',
-                'purpose',
-                'published',
-                'fails',
-                'unbuilt',
-                'compiles_mpi',
-                'base',
-            ]
+            for key in 'family purpose published fails unbuilt compiles_mpi base'.split()
         },
         'variants': {
             kind: [

@@ -6,7 +6,6 @@ folder sources/ and other folders of this repository.
 """
 
 import functools
-import itertools
 import re
 from pathlib import Path
 from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Union
@@ -230,11 +229,10 @@ def verify_sources(*keys: str) -> List[str]:
 def read_steps() -> Dict[str, List[str]]:
     """Return {name of a step: commands} of the file steps.txt, which explains its format."""
     steps: Dict[str, List[str]] = {}
-    for line in Path(__file__).with_name('steps.txt').read_text().splitlines():
+    text = Path(__file__).with_name('steps.txt').read_text()
+    for line in re.sub(r'\n +', ' ', text).splitlines():
         if line.startswith('['):
             commands = steps[line.strip('[]')] = []
-        elif line.startswith(' '):
-            commands[-1] += ' ' + line.strip()
         elif line and not line.startswith('#'):
             commands.append(line)
     return steps
@@ -243,14 +241,12 @@ def read_steps() -> Dict[str, List[str]]:
 def list_commands(*names: str, **values: str) -> List[str]:
     """Return the commands of steps in steps.txt; values: {VALUE: text that replaces @VALUE@}."""
     commands = []
-    for line in itertools.chain.from_iterable(read_steps()[name] for name in names):
-        command = re.sub(r'@(\w+)@', lambda match: values[match.group(1)], line)
-        if command.startswith('verify '):
-            commands += verify_sources(*command.split()[1:])
-        else:
-            commands.append(
-                re.sub(r'@file ([\w.-]+)@', lambda match: locate_source(match.group(1)), command)
-            )
+    for name in names:
+        for line in read_steps()[name]:
+            line = re.sub(r'@(\w+)@', lambda match: values[match.group(1)], line)
+            line = re.sub(r'@file (.+?)@', lambda match: locate_source(match.group(1)), line)
+            word, *keys = line.split()
+            commands += verify_sources(*keys) if word == 'verify' else [line]
     return commands
 
 
