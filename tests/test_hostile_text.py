@@ -215,7 +215,7 @@ def test_eb_reads_the_easyconfig_that_new_writes(easybuild, number):
     def values(image, programs, example, title):
         labels = {'org.opencontainers.image.title': title, 'org.opencontainers.image.url': title}
         return easyconfig.build_parameters(
-            'app', 'pure', image, 'a' * 64, programs, example, 'no library of the host', labels
+            'app', 'pure', image, 'a' * 64, programs, example, labels
         )
 
     plain = list(

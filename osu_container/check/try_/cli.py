@@ -437,10 +437,9 @@ class TryRun:
 
         The result is a list of (approach, Settings, whether the approach can use GPUs).
         """
-        names = check.list_applicable_approaches(image)
         verdicts: List[Verdict] = []
         ready: List[Tuple[str, Settings, bool]] = []
-        for name in names:
+        for name in check.list_applicable_approaches(image):
             verdict, settings, gpu = self.run_step(
                 'check: %s' % name, self.select_site_verdict, name, image, runtime
             ) or (None, None, False)
@@ -453,6 +452,9 @@ class TryRun:
                 )
             if settings:
                 ready.append((name, settings, gpu))
+            else:
+                reason = 'check predicts that it fails' if runtime else 'no container runtime'
+                self.skipped.append('%s: %s' % (name, reason))
         best = recommend_approach(verdicts, self.site)
         self.file.add(
             'verdict',
@@ -465,9 +467,6 @@ class TryRun:
                 ((), ()),
             ),
         )
-        reason = 'check predicts that it fails' if runtime else 'no container runtime'
-        left_out = [name for name in names if name not in [approach for approach, _, _ in ready]]
-        self.skipped += ['%s: %s' % (name, reason) for name in left_out]
         return sorted(ready, key=lambda item: item[0] != best)
 
     def select_site_verdict(
