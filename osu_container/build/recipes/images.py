@@ -18,8 +18,8 @@ IMAGES: name of the SIF file without suffix -> dict with the keys
         files         other files of this repository that the build copies into the image
 
 The file images.csv has a row for each image but those with mpi4py. The columns:
-    name, family, purpose, fails   as above
-    base         release of Debian, Ubuntu or CUDA, a key of versions.py
+    name, family, purpose, fails   as above; fails: readelf -V of the image's libmpi and libfabric
+    base         release of Debian, Ubuntu or CUDA: a key of DEBIAN, UBUNTU or CUDA in versions.py
     arguments    arguments for the recipe; the name of the image contains their values
     sources      sources of all variants. Images for LUMI with ROCm 6.0.3 contain the RCCL plugin of the
                  published runs, aws-ofi-rccl, which does not compile with libfabric 2. MPICH of an image
