@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 import time
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from osu_container.base import outputs
 from osu_container.base.files import read_text, require_own_folder
@@ -203,10 +203,11 @@ class Build:
                 f"the image is for {machine}, but this machine is {platform.machine()}. Build the image on a "
                 f"machine with {machine}"
             )
-        for require_program in (select_build_runtime, fetch.find_mmdebstrap):
+        checks: List[Callable[[], object]] = [select_build_runtime]
+        checks += [fetch.find_mmdebstrap] * ('debian' in self.entry['base'])
+        for require_program in checks:
             try:
-                if require_program is select_build_runtime or 'debian' in self.entry['base']:
-                    require_program()
+                require_program()
             except ImageBuildError as err:
                 problems.append(str(err))
         return problems
