@@ -98,7 +98,7 @@ def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
     # pip also downloads the build tools of the archive. They must be wheels, or pip would compile
     # them.
     if path.name.endswith('.whl'):
-        python = source['python'] or DEBIAN[DEFAULT_DEBIAN]['python']
+        python = source.get('python') or DEBIAN[DEFAULT_DEBIAN]['python']
         options = [*WHEEL_OPTIONS.split(), python]
     else:
         options = ['--no-binary', source['name']]
