@@ -148,7 +148,7 @@ def main(options: argparse.Namespace) -> int:
     with attempt.open_work_folder():
         attempt.run()
     print('\n%s' % attempt.format_summary())
-    print("\nSend this file: %s" % attempt.file.path)
+    print("\nTo report the results, attach this file to an issue: %s" % attempt.file.path)
     return 1 if attempt.failed else 0
 
 
