@@ -11,20 +11,37 @@ import hpccm
 
 from osu_container.build.recipes import common, slingshot
 from osu_container.build.recipes.images import (
-    ALPS_CUDA,
-    ALPS_PARTS,
     ALPS_SHS,
-    ALPS_SOURCES,
-    NEWEST_LIBFABRIC,
+    IMAGES,
     get_libcxi_version,
-    list_part_sources,
+    list_libcxi_sources,
 )
 from osu_container.build.recipes.versions import CUDA, SOURCES
 
-images, release = CUDA[ALPS_CUDA], SOURCES['openmpi-source']['version']
-loader_step = slingshot.add_loader_paths(
-    '/opt/openmpi', '/opt/pmix', '/opt/ucx', *ALPS_PARTS['network']
+cuda, libfabric, release = (
+    USERARG['cuda'],
+    USERARG['libfabric'],
+    SOURCES['openmpi-source']['version'],
 )
+images = CUDA[cuda]
+# Stage -> paths that the stage makes, and keys of the sources
+paths = {
+    'network': ['/opt/hwloc', '/opt/xpmem', '/opt/gdrcopy', '/opt/libcxi', '/opt/libfabric'],
+    'mpi': ['/opt/ucx', '/opt/pmix', '/opt/openmpi'],
+    'benchmarks': ['/opt/osu'],
+}
+sources = {
+    'network': [
+        'hwloc',
+        'xpmem',
+        'gdrcopy',
+        *list_libcxi_sources(ALPS_SHS),
+        f'libfabric-{libfabric}',
+    ],
+    'mpi': ['ucx', 'pmix', 'openmpi-source'],
+    'benchmarks': ['osu'],
+}
+loader_step = slingshot.add_loader_paths('/opt/openmpi', '/opt/pmix', '/opt/ucx', *paths['network'])
 steps = {
     'network': [
         slingshot.build_hwloc(),
@@ -32,7 +49,7 @@ steps = {
         slingshot.build_gdrcopy(),
         slingshot.build_libcxi(ALPS_SHS),
         slingshot.build_libfabric(
-            NEWEST_LIBFABRIC,
+            libfabric,
             True,
             slingshot.list_libfabric_cuda_options(slingshot.CUDA_PREFIX),
             extra_providers=['efa', 'lnx'],
@@ -62,11 +79,11 @@ for number, part in enumerate(steps):
         *slingshot.TOOLS, *slingshot.NETWORK_BUILD, 'libevent-dev', 'libibverbs-dev', 'zlib1g-dev'
     )
     for earlier in list(steps)[:number]:
-        stage += common.copy_stage_paths(earlier, *ALPS_PARTS[earlier])
-    stage += common.copy_files(*list_part_sources(ALPS_PARTS[part]))
+        stage += common.copy_stage_paths(earlier, *paths[earlier])
+    stage += common.copy_files(*sources[part])
     stage += loader_step
     stage += steps[part]
-    stage += common.pack_paths(*ALPS_PARTS[part])
+    stage += common.pack_paths(*paths[part])
 
 # The runtime stage starts from another base image than the build stages, so it has its own build
 # argument.
@@ -80,25 +97,26 @@ runtime += common.install_packages(
     'libibverbs1',
     'zlib1g',
 )
-runtime += common.copy_stage_paths(
-    'network', *slingshot.list_runtime_folders(*ALPS_PARTS['network'])
-)
-runtime += common.copy_stage_paths('mpi', *ALPS_PARTS['mpi'])
-runtime += common.copy_stage_paths('benchmarks', *ALPS_PARTS['benchmarks'])
+runtime += common.copy_stage_paths('network', *slingshot.list_runtime_folders(*paths['network']))
+runtime += common.copy_stage_paths('mpi', *paths['mpi'])
+runtime += common.copy_stage_paths('benchmarks', *paths['benchmarks'])
 runtime += loader_step
 runtime += common.add_creation_time()
 runtime += common.add_labels(
     f'Open MPI {release}',
     common.format_build_argument('OSU', common.OSU_LABEL),
-    common.combine_licences(*ALPS_SOURCES, extra_licences=['LicenseRef-NVIDIA-CUDA']),
-    NEWEST_LIBFABRIC,
+    common.combine_licences(
+        *IMAGES[USERARG['name']]['variants']['c']['sources'],
+        extra_licences=['LicenseRef-NVIDIA-CUDA'],
+    ),
+    libfabric,
     get_libcxi_version(ALPS_SHS),
-    f'CUDA {ALPS_CUDA}',
+    f'CUDA {cuda}',
     title='OSU Micro-Benchmarks with {mpi} for Alps',
     entrypoint='none',
 )
 runtime += slingshot.add_stack_test(
-    NEWEST_LIBFABRIC,
+    libfabric,
     slingshot.VERSION_CHECKS['openmpi'].format(release),
     '/opt/openmpi/bin/mpirun --allow-run-as-root -n 2',
     checks=[slingshot.CXI_CHECK],

@@ -8,24 +8,17 @@ Debian has no libcxi. The build needs a Debian mirror, but no GPU.
 # mypy: disable-error-code=name-defined
 import hpccm
 
-from osu_container.build.recipes import common, debian, slingshot
-from osu_container.build.recipes.images import (
-    DEBIAN_LIBFABRIC,
-    MPI_PARTS,
-    NETWORK_PARTS,
-    OSU_PORT,
-    TITLES,
-    VENDORS,
-    list_part_sources,
-)
+from osu_container.build.recipes import common, slingshot
+from osu_container.build.recipes.images import OSU_PORT
 from osu_container.build.recipes.versions import DEBIAN, GPU_OF_DEBIAN
 
-gpu, mpi, version, osu = USERARG['gpu'], USERARG['mpi'], USERARG['version'], USERARG['osu']
-facts, mpi_parts = GPU_OF_DEBIAN[gpu], MPI_PARTS[mpi, version]
+gpu, mpi, version, libfabric, osu = map(USERARG.get, ('gpu', 'mpi', 'version', 'libfabric', 'osu'))
+facts = GPU_OF_DEBIAN[gpu]
 release, gpus = facts['debian'], facts['gpus']
 python = DEBIAN[release]['python']
-network, mpis = [*NETWORK_PARTS], [*mpi_parts]
-rocm_tools = [] if gpu == 'cuda' else debian.ROCM_BUILD
+network, mpis = ['/opt/hwloc', '/opt/libfabric'], [f'/opt/{mpi}']
+network_sources, mpi_source = ['hwloc-2.9.0', f'libfabric-{libfabric}'], f'{mpi}-source-{version}'
+rocm_tools = [] if gpu == 'cuda' else ['hipcc', 'libamdhip64-dev', 'librccl-dev']
 programs = common.describe_benchmarks(osu, mpi, python)
 # Steps of the stages that compile for CUDA
 cuda_toolkit, cuda_stubs = (
@@ -47,21 +40,21 @@ stages[0] += common.add_header(USERARG['name'], osu)
 
 if gpu == 'cuda':
     toolkit += common.start_debian_stage('toolkit', release)
-    toolkit += debian.enable_non_free(release)
-    toolkit += debian.install_cuda_toolkit()
+    toolkit += common.run_steps('enable non-free packages', release=release)
+    toolkit += common.run_steps('install CUDA toolkit', release=facts['packages']['libcudart12'])
     toolkit += common.pack_paths(slingshot.CUDA_PREFIX)
 
-fabric += debian.start_build_stage(
+fabric += slingshot.start_build_stage(
     'network', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools
 )
-fabric += common.copy_files(*list_part_sources(NETWORK_PARTS))
+fabric += common.copy_files(*network_sources)
 fabric += cuda_toolkit
 fabric += slingshot.add_loader_paths(*network)
-fabric += slingshot.build_hwloc('hwloc-2.9.0')
+fabric += slingshot.build_hwloc(network_sources[0])
 fabric += slingshot.build_libfabric(
-    DEBIAN_LIBFABRIC,
+    libfabric,
     False,
-    slingshot.list_libfabric_rocr_options(debian.ROCM_PREFIX)
+    slingshot.list_libfabric_rocr_options('/usr')
     if gpu == 'rocm'
     else slingshot.list_libfabric_cuda_options(slingshot.CUDA_PREFIX, gdrcopy=False),
     xpmem=False,
@@ -69,16 +62,17 @@ fabric += slingshot.build_libfabric(
 )
 fabric += common.pack_paths(*network)
 
-middle += debian.start_build_stage(
+middle += slingshot.start_build_stage(
     'mpi',
     release,
     'libnuma-dev',
     'libpciaccess-dev',
     *rocm_tools,
     *(['flex', 'libevent-dev', 'zlib1g-dev'] if mpi == 'openmpi' else []),
-    *(debian.CUDA_COMPILERS if gpu == 'cuda' else []),
+    # nvcc 12.4 supports GCC 13 and older. Debian 13 has GCC 14 as default.
+    *(['gcc-13', 'g++-13'] if gpu == 'cuda' else []),
 )
-middle += common.copy_files(*list_part_sources(mpi_parts))
+middle += common.copy_files(mpi_source)
 middle += cuda_toolkit
 middle += common.copy_stage_paths('network', *network)
 middle += slingshot.add_loader_paths(*mpis, *network)
@@ -86,21 +80,19 @@ middle += cuda_stubs
 if mpi == 'mpich':
     middle += slingshot.build_mpich(
         version,
-        slingshot.list_mpich_gpu_options('hip', debian.ROCM_PREFIX, *gpus)
+        slingshot.list_mpich_gpu_options('hip', '/usr', *gpus)
         if gpu == 'rocm'
         else slingshot.list_mpich_gpu_options('cuda', slingshot.CUDA_PREFIX, *gpus),
-        fabric=debian.MPICH_LIBFABRIC_PREFIX,
+        fabric='/opt/build/libfabric-of-mpich',
         xpmem=False,
-        prepare=[*debian.build_mpich_libfabric(), *debian.reduce_yaksa_kernels()],
+        prepare=common.list_commands('build libfabric of MPICH', 'reduce Yaksa kernels'),
     )
 else:
-    middle += slingshot.build_openmpi(
-        'openmpi-source-5.0.7', network=(), pmix='internal', oshmem=False
-    )
+    middle += slingshot.build_openmpi(mpi_source, network=(), pmix='internal', oshmem=False)
 middle += common.pack_paths(*mpis)
 
 if osu == 'c':
-    benchmarks += debian.start_build_stage(
+    benchmarks += slingshot.start_build_stage(
         'benchmarks', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools
     )
     benchmarks += common.copy_files('osu')
@@ -111,7 +103,7 @@ if osu == 'c':
     benchmarks += cuda_stubs
     benchmarks += common.build_osu_benchmarks(
         f'/opt/{mpi}/bin',
-        slingshot.list_osu_rocm_options(debian.ROCM_PREFIX)
+        slingshot.list_osu_rocm_options('/usr')
         if gpu == 'rocm'
         else slingshot.list_osu_cuda_options(),
     )
@@ -137,35 +129,36 @@ runtime += common.copy_stage_paths('network', *slingshot.list_runtime_folders(*n
 runtime += common.copy_stage_paths('mpi', *mpis)
 runtime += common.copy_stage_paths('benchmarks', '/opt/osu')
 if gpu == 'cuda':
-    runtime += debian.enable_non_free(release)
-runtime += debian.install_gpu_runtime(gpu)
+    runtime += common.run_steps('enable non-free packages', release=release)
+runtime += slingshot.install_gpu_runtime(gpu)
 runtime += slingshot.add_loader_paths(*mpis, *network)
 runtime += common.install_entrypoint()
 runtime += common.add_creation_time()
 runtime += common.add_labels(
-    f'{TITLES[mpi]} {version}',
+    f"{'MPICH' if mpi == 'mpich' else 'Open MPI'} {version}",
     programs.label,
     common.combine_licences(
-        *list_part_sources({**NETWORK_PARTS, **mpi_parts}),
+        *network_sources,
+        mpi_source,
         programs.source,
-        extra_licences=debian.GPU_LICENCES[gpu],
+        extra_licences=facts['licences'],
     ),
-    DEBIAN_LIBFABRIC,
+    libfabric,
     gpu=' '.join(
         [
-            VENDORS[gpu],
+            'ROCm' if gpu == 'rocm' else 'CUDA',
             facts['release'],
             *(gpus if gpu == 'rocm' else [f'sm_{name}' for name in gpus]),
         ]
     ),
 )
 runtime += slingshot.add_stack_test(
-    DEBIAN_LIBFABRIC,
+    libfabric,
     slingshot.VERSION_CHECKS[mpi].format(version),
     'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 /opt/mpich/bin/mpiexec -n 2'
     if mpi == 'mpich'
     else '/opt/openmpi/bin/mpirun --allow-run-as-root --map-by :oversubscribe -n 2',
     programs=programs.find,
-    checks=debian.check_gpu_libraries(gpu),
-    driver=debian.CUDA_DRIVER if gpu == 'cuda' else (),
+    checks=slingshot.check_gpu_libraries(gpu),
+    driver=('libcuda.so.1', 'libnvidia-ml.so.1') if gpu == 'cuda' else (),
 )

@@ -7,23 +7,25 @@ AMD's server.
 
 # ruff: noqa: F821  HPCCM provides USERARG, Stage0, Stage1 and stages
 # mypy: disable-error-code=name-defined
+import re
+
 import hpccm
 
 from osu_container.build.recipes import common, slingshot
 from osu_container.build.recipes.images import (
+    IMAGES,
     LUMI_SHS,
     NETWORK_SOURCES,
     get_libcxi_version,
     list_libcxi_sources,
-    list_lumi_sources,
-    select_rccl_plugin,
 )
 from osu_container.build.recipes.versions import GPU, ROCM, is_newer
 
 rocm, mpich, libfabric, libcxi = map(USERARG.get, ('rocm', 'mpich', 'libfabric', 'libcxi'))
 with_libcxi = libcxi == 'yes'
 with_cxi = slingshot.has_cxi(libfabric, with_libcxi)
-plugin = select_rccl_plugin(rocm, libfabric)
+sources = IMAGES[USERARG['name']]['variants']['c']['sources']
+plugin = next(filter(re.compile('aws-ofi-').match, sources), None)
 release = ROCM[rocm]['ubuntu']
 gpu = f'/opt/rocm-{rocm}'
 network = ['/opt/hwloc', '/opt/libfabric', '/opt/xpmem', *(['/opt/libcxi'] if with_libcxi else [])]
@@ -115,9 +117,7 @@ runtime += common.add_creation_time()
 runtime += common.add_labels(
     f'MPICH {mpich}',
     common.format_build_argument('OSU', common.OSU_LABEL),
-    common.combine_licences(
-        *list_lumi_sources(rocm, mpich, libfabric, libcxi), extra_licences=slingshot.ROCM_LICENCES
-    ),
+    common.combine_licences(*sources, extra_licences=slingshot.ROCM_LICENCES),
     libfabric,
     get_libcxi_version(LUMI_SHS) if with_libcxi else 'none',
     f'ROCm {rocm} {GPU}',

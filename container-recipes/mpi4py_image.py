@@ -11,14 +11,14 @@ import hpccm
 from osu_container.build.recipes import common, slingshot
 from osu_container.build.recipes.images import (
     CUPY_PACKAGES,
-    MPI4PY_BASES,
     MPI4PY_FILES,
+    describe_mpi4py_base,
     list_cupy_sources,
 )
 from osu_container.build.recipes.versions import MPI4PY_VERSION, SOURCES
 
 base, osu, cupy = USERARG['base'], USERARG['osu'], USERARG['cupy']
-base_image = MPI4PY_BASES[base]
+base_image = describe_mpi4py_base(base)
 python, openmpi = base_image['python'], base_image['mpi'].startswith('Open MPI')
 numpy_version = SOURCES[f'numpy-{python}']['version']
 source_keys = [
@@ -89,15 +89,15 @@ Stage1 += common.add_creation_time()
 licences = common.combine_licences(
     *source_keys,
     *base_image['sources'],
-    extra_licences=slingshot.ROCM_LICENCES if base_image.get('rocm') else set(),
+    extra_licences=slingshot.ROCM_LICENCES if base_image['rocm'] else set(),
 )
 Stage1 += common.add_labels(
     base_image['mpi'],
     osu_label,
     licences,
     base_image['libfabric'],
-    base_image.get('libcxi', 'none'),
-    base_image.get('gpu', 'none'),
+    base_image['libcxi'],
+    base_image['gpu'],
     title=f'mpi4py {MPI4PY_VERSION} and NumPy {numpy_version} with {{mpi}}',
 )
 version = (

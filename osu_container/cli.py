@@ -13,10 +13,10 @@ import re
 import stat
 import sys
 from pathlib import Path
-from typing import Any, List, NoReturn, Optional, Sequence
+from typing import Any, Dict, List, NoReturn, Optional, Sequence
 
 from osu_container import __version__
-from osu_container.base import exit_codes, files, shell, streams, terminal
+from osu_container.base import columns, exit_codes, files, shell, streams, terminal
 from osu_container.base.exit_codes import PACKAGE_MISSING
 
 #: subcommand -> (module with the function add_arguments(parser), description in --help)
@@ -83,26 +83,16 @@ def _suggest_name(word: str, names: Sequence[str]) -> str:
 class Help(argparse.HelpFormatter):
     """Wraps help texts at the width of the terminal, but keeps indented lines unchanged."""
 
+    # Unlike argparse, fill_text() breaks no line at a hyphen, such as in `osu-container new`.
+    def _split_lines(self, text: str, width: int) -> List[str]:
+        return columns.fill_text(' '.join(text.split()), columns=width).split('\n')
+
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         paragraphs = []
         for paragraph in re.split(r'\n\s*\n', text.strip('\n')):
-            kept_lines: List[str] = []
-            prose_lines: List[str] = []
-            for line in paragraph.splitlines():
-                if line[:1] == ' ' or kept_lines:
-                    kept_lines.append(indent + line)
-                else:
-                    prose_lines.append(line)
-            paragraphs.append(
-                '\n'.join(
-                    (
-                        [super()._fill_text(' '.join(prose_lines), width, indent)]
-                        if prose_lines
-                        else []
-                    )
-                    + kept_lines
-                )
-            )
+            prose = re.findall(r'\A(?:\S.*\n?)*', paragraph)[0]
+            lines = self._split_lines(prose, width) * bool(prose)
+            paragraphs.append('\n'.join(lines + paragraph[len(prose) :].splitlines()))
         return '\n\n'.join(paragraphs)
 
 
@@ -125,28 +115,30 @@ class Parser(argparse.ArgumentParser):
         options.setdefault('formatter_class', Help)
         super().__init__(*arguments, **options)
 
+    def list_subparsers(self) -> Dict[str, 'Parser']:
+        """Return {name: parser} of the subcommands, {} for a command without subcommands."""
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                return action.choices
+        return {}
+
     def add_exit_codes(self, command: str) -> None:
         """Add the exit codes of `command` and of its subcommands to their help texts."""
-        subparsers = [
-            action for action in self._actions if isinstance(action, argparse._SubParsersAction)
-        ]
-        for name, parser in subparsers[0].choices.items() if subparsers else ():
+        subparsers = self.list_subparsers()
+        for name, parser in subparsers.items():
             parser.add_exit_codes(f'{command} {name}')
         if not subparsers:
-            self.epilog = '\n\n'.join(
-                filter(None, [(self.epilog or '').strip('\n'), exit_codes.format_codes(command)])
-            )
+            self.epilog = f"{self.epilog or ''}\n\n{exit_codes.format_codes(command)}"
 
     def find_subparser(self, arguments: Sequence[str]) -> 'Parser':
         """Return the parser of the subcommand in `arguments`.
 
         The result is this parser itself if `arguments` contains no subcommand.
         """
-        for action in self._actions:
-            if isinstance(action, argparse._SubParsersAction):
-                for number, argument in enumerate(arguments):
-                    if argument in action.choices:
-                        return action.choices[argument].find_subparser(arguments[number + 1 :])
+        subparsers = self.list_subparsers()
+        for number, argument in enumerate(arguments):
+            if argument in subparsers:
+                return subparsers[argument].find_subparser(arguments[number + 1 :])
         return self
 
     def _get_values(self, action: argparse.Action, arg_strings: List[str]) -> Any:
@@ -244,7 +236,9 @@ def _run(arguments: Sequence[str]) -> int:
     for name, (module, text) in COMMANDS.items():
         # Import only the module of the called subcommand, because other modules may need missing
         # packages.
-        subparser = commands.add_parser(name, help=text, description=text)
+        subparser = commands.add_parser(
+            name, help=text, description=f'{text[0].upper()}{text[1:]}.'
+        )
         if arguments[:1] == [name]:
             try:
                 importlib.import_module(module).add_arguments(subparser)
@@ -294,19 +288,15 @@ def _call_subcommand(options: argparse.Namespace) -> int:
         return _report_missing_package(options.prog, err)
     except BrokenPipeError:
         raise
-    except options.errors as err:
-        streams.print_stderr(
-            f"{options.prog}: error: {streams.format_os_error(err) if isinstance(err, OSError) else err}"
-        )
+    except (OSError, *options.errors) as err:
+        if not isinstance(err, options.errors) and err.errno not in streams.LIMIT_COMMANDS:
+            raise
+        text = streams.format_os_error(err) if isinstance(err, OSError) else err
+        streams.print_stderr(f"{options.prog}: error: {text}")
         return 1
     except streams.SignalExit as err:
         streams.print_stderr(f"{options.prog}: terminated by {err.name}; {options.after_interrupt}")
         return err.code
-    except OSError as err:
-        if err.errno not in streams.LIMIT_COMMANDS:
-            raise
-        streams.print_stderr(f"{options.prog}: error: {streams.format_os_error(err)}")
-        return 1
     except KeyboardInterrupt:
         streams.print_stderr(f"{options.prog}: interrupted; {options.after_interrupt}")
         return 130

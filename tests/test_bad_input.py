@@ -258,15 +258,9 @@ LINES = {
 }
 #: What a user may have, with names that are like those of ours
 THEIRS = (
-    'thesis.txt',
-    'build-thesis/chapter.txt',
-    'build-notes.txt',
-    'base-data/values.csv',
-    'stages/one/a.txt',
-    'kept/stages/one/a.txt',
-    'log/image-fetch.log',
-    'cache/page.html',
-)
+    'thesis.txt build-thesis/chapter.txt build-notes.txt base-data/values.csv '
+    'stages/one/a.txt kept/stages/one/a.txt log/image-fetch.log cache/page.html'
+).split()
 OSU = '# OSU MPI Latency Test v7.5\n# Size          Latency (us)\n1                       1.50\n'
 
 
@@ -432,17 +426,7 @@ def test_wrong_value_in_a_record_is_named(write_record, kind, number):
     """With the file, the line and the key; a right value ends in no traceback."""
     write, samples = write_record
     # What must agree with other lines is that of a real run.
-    kept = (
-        'case',
-        'approach',
-        'module',
-        'repeat',
-        'status',
-        'unit',
-        'values',
-        'programs',
-        'release',
-    )
+    kept = 'case approach module repeat status unit values programs release'.split()
     kept = {key: item for key, item in samples.get(kind, {}).items() if key in kept}
 
     def check(record, place, value, cut):

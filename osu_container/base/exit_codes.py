@@ -7,6 +7,8 @@ of the module for the command osu-proof.
 
 from typing import Dict, Tuple, Union
 
+from osu_container.base import columns
+
 #: ((code, meaning), ...); the code is 'another' if the command passes on the code of a program
 ExitCodes = Tuple[Tuple[Union[int, str], str], ...]
 
@@ -14,7 +16,7 @@ WRONG_USAGE = 2
 #: A Python package is missing; compare also returns this code if it cannot compare the results
 PACKAGE_MISSING = 3
 #: A command that a signal stops exits with 128 + the number of the signal
-SIGNAL_CODES_TEXT = "a signal stopped the command: 130 = Ctrl-C, 143 = SIGTERM, 129 = SIGHUP"
+SIGNAL_CODES = ('130, 143, 129', "Ctrl-C, SIGTERM or SIGHUP stopped the command")
 _FAILED = "the command failed and printed the reason on stderr"
 _LIBRARY = (PACKAGE_MISSING, "a Python package is missing")
 #: Exit codes of every command that CODES does not list
@@ -53,7 +55,7 @@ CODES: Dict[str, ExitCodes] = {
         (1, "the log contains no known message, or a file cannot be read"),
     ),
     'new': (
-        (0, "the files were written, or already existed with the same content"),
+        (0, "the easyconfig was written, or already existed with the same content"),
         (1, _FAILED),
     ),
     'bench': (
@@ -97,5 +99,5 @@ def format_codes(command: str) -> str:
 
     command: see list_codes().
     """
-    codes = '; '.join(f'{code} = {meaning}' for code, meaning in list_codes(command))
-    return f"Exit codes: {codes}; {SIGNAL_CODES_TEXT}."
+    rows = [(str(code), meaning) for code, meaning in list_codes(command)]
+    return '\n'.join(['Exit codes:', *columns.format_table([*rows, SIGNAL_CODES], indent='  ')])

@@ -4,7 +4,6 @@ Downloaded sources and Debian base systems are kept for later builds. If a build
 interrupted, an existing image remains unchanged.
 """
 
-import datetime
 import hashlib
 import json
 import os
@@ -13,13 +12,14 @@ import pwd
 import re
 import subprocess
 import tempfile
+import time
 from pathlib import Path
-from typing import Any, Dict, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, List, NamedTuple, Optional, Tuple
 
 from osu_container.base import outputs
-from osu_container.base.files import require_own_folder
+from osu_container.base.files import read_text, require_own_folder
 from osu_container.base.places import find_project_path
-from osu_container.build import ImageBuildError, fetch
+from osu_container.build import ImageBuildError, fetch, print_progress, run
 from osu_container.build.catalogue import (
     IMAGES,
     find_command,
@@ -28,7 +28,6 @@ from osu_container.build.catalogue import (
     read_build_record,
 )
 from osu_container.build.installed import list_packages, unpack_image
-from osu_container.build.progress import print_progress, run
 from osu_container.build.recipes.versions import MPI4PY_VERSION, RECIPE_VERSION, SOURCES
 from osu_container.image.libraries import compute_sha256
 from osu_container.image.sif import ImageError as SifError
@@ -79,29 +78,26 @@ class Build:
         Raises ImageBuildError if the user's options exclude each other, or if the archive is needed
         but missing.
         """
-        requested_programs, variants, archive = (
-            self.options.osu,
-            self.entry['variants'],
-            self.options.osu_archive,
-        )
-        if requested_programs not in ('auto', *variants):
+        kind, archive = self.options.osu, self.options.osu_archive
+        variants = self.entry['variants']
+        if kind not in ('auto', *variants):
             raise ImageBuildError(
-                f"image {self.name} cannot be built with --osu {requested_programs}. "
+                f"image {self.name} cannot be built with --osu {kind}. "
                 f"Use --osu {' or --osu '.join(variants)}"
             )
-        if archive and ('c' not in variants or requested_programs not in ('auto', 'c')):
+        has_c_benchmarks = kind in ('auto', 'c') and 'c' in variants
+        if archive and not has_c_benchmarks:
             raise ImageBuildError(
-                f"cannot use --osu-archive: the image {self.name} with --osu {requested_programs} contains no C "
+                f"cannot use --osu-archive: the image {self.name} with --osu {kind} contains no C "
                 "benchmarks. Omit the option --osu-archive"
             )
         if archive:
             self.archive_sum = self.verify_archive(archive)
-        elif requested_programs in ('auto', 'c') and 'c' in variants:
-            archive = self.find_archive(needed=requested_programs == 'c' or len(variants) == 1)
-        default = 'c' if archive else next(kind for kind in variants if kind != 'c')
-        self.select_variant(
-            default if requested_programs == 'auto' else requested_programs, archive
-        )
+        elif has_c_benchmarks:
+            archive = self.find_archive(needed=kind == 'c' or len(variants) == 1)
+        if kind == 'auto':
+            kind = 'c' if archive else next(other for other in variants if other != 'c')
+        self.select_variant(kind, archive)
 
     def verify_archive(self, archive: Path) -> str:
         """Compare the sha256 of the user's archive with the expected sha256; return this sha256.
@@ -157,18 +153,12 @@ class Build:
         archive: archive of the C benchmarks, None for a variant without C benchmarks
         """
         self.kind, self.variant, self.archive = kind, self.entry['variants'][kind], archive
-        if archive:
-            version = re.search(r'-(\d[\d.]*)\.t', archive.name)
-            is_release = self.archive_sum == SOURCES['osu']['sha256']
-            self.osu = (
-                SOURCES['osu']['version']
-                if is_release
-                else version.group(1)
-                if version
-                else f'archive {self.archive_sum[:12]}'
-            ) + ' C'
-        else:
-            self.osu = f"mpi4py {MPI4PY_VERSION} {'ports' if kind == 'mpi4py' else kind}"
+        self.osu = f"mpi4py {MPI4PY_VERSION} {'ports' if kind == 'mpi4py' else kind}"
+        if archive and self.archive_sum == SOURCES['osu']['sha256']:
+            self.osu = f"{SOURCES['osu']['version']} C"
+        elif archive:
+            versions = re.findall(r'-(\d[\d.]*)\.t', archive.name)
+            self.osu = f"{versions[0] if versions else f'archive {self.archive_sum[:12]}'} C"
 
     def list_source_keys(self) -> List[str]:
         """Return the keys of the sources to download for this image.
@@ -188,10 +178,8 @@ class Build:
         }
         if self.archive:
             sums[self.archive.name] = self.archive_sum
-        sums.update(
-            (Path(name).name, compute_sha256(find_project_path(name)))
-            for name in self.variant['files']
-        )
+        for name in self.variant['files']:
+            sums[Path(name).name] = compute_sha256(find_project_path(name))
         base = dict(self.entry['base'])
         if 'image' in base:
             base['inputs'] = read_build_record(self.resolve_base_image()).get('inputs')
@@ -210,19 +198,15 @@ class Build:
     def find_problems(self) -> List[str]:
         """Return reasons why this machine cannot build the image, [] if the machine can."""
         machine = 'aarch64' if self.entry['family'] == 'alps' else 'x86_64'
-        problems = (
-            []
-            if platform.machine() == machine
-            else [
+        problems = []
+        if platform.machine() != machine:
+            problems.append(
                 f"the image is for {machine}, but this machine is {platform.machine()}. Build the image on a "
                 f"machine with {machine}"
-            ]
-        )
-        for require_program in (
-            (select_build_runtime, fetch.find_mmdebstrap)
-            if 'debian' in self.entry['base']
-            else (select_build_runtime,)
-        ):
+            )
+        checks: List[Callable[[], object]] = [select_build_runtime]
+        checks += [fetch.find_mmdebstrap] * ('debian' in self.entry['base'])
+        for require_program in checks:
             try:
                 require_program()
             except ImageBuildError as err:
@@ -243,10 +227,8 @@ class Build:
             folder.mkdir(parents=True, exist_ok=True)
             require_own_folder(folder)  # because the build runs scripts from this folder
         if 'image' in self.entry['base']:
-            base_build = Build(
-                self.entry['base']['image'], options._replace(output=None, force=False, osu='auto')
-            )
-            base_build.run()
+            base_options = options._replace(output=None, force=False, osu='auto')
+            Build(self.entry['base']['image'], base_options).run()
         self.choose_programs()
         inputs = self.collect_inputs()
         if self.sif.exists() and not options.force and self.is_kept(inputs):
@@ -266,27 +248,19 @@ class Build:
             sif_sha256, packages = compute_sha256(new), list_packages(new, Path(work) / 'dpkg')
             new.replace(self.sif)
         outputs.replace_file(f'{self.sif}.sha256', f"{sif_sha256}  {self.sif.name}\n")
-        build_time = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec='seconds')
-        outputs.replace_file(
-            f'{self.sif}.json',
-            json.dumps(
-                {
-                    'name': self.name,
-                    'inputs': inputs,
-                    'sif-sha256': sif_sha256,
-                    'built': build_time,
-                    'packages': packages,
-                    'licences': {
-                        SOURCES[key]['file']: [
-                            SOURCES[key][part] for part in ('name', 'version', 'licence')
-                        ]
-                        for key in self.variant['sources']
-                    },
-                },
-                indent=2,
-            )
-            + '\n',
-        )
+        sources = [SOURCES[key] for key in self.variant['sources']]
+        record = {
+            'name': self.name,
+            'inputs': inputs,
+            'sif-sha256': sif_sha256,
+            'built': time.strftime('%Y-%m-%dT%H:%M:%S+00:00', time.gmtime()),
+            'packages': packages,
+            'licences': {
+                source['file']: [source[part] for part in ('name', 'version', 'licence')]
+                for source in sources
+            },
+        }
+        outputs.replace_file(f'{self.sif}.json', json.dumps(record, indent=2) + '\n')
         print_progress(f"built {format_path(self.sif)}, sha256 {sif_sha256}")
 
     def is_kept(self, inputs: Dict[str, Any]) -> bool:
@@ -309,14 +283,13 @@ class Build:
 
     def build_sif(self, new: Path, work: Path) -> None:
         """Build the image as the SIF file `new`, with temporary files in the folder `work`."""
-        context = work / 'context'
-        print_progress(f"downloading and checking {len(self.list_source_keys())} sources")
-        fetch.download_sources(self.list_source_keys(), self.options.sources, self.log)
-        links = {
-            f"sources/{SOURCES[key]['file']}": self.options.sources / SOURCES[key]['file']
-            for key in self.list_source_keys()
-        }
-        links.update((name, find_project_path(name)) for name in self.variant['files'])
+        context, keys = work / 'context', self.list_source_keys()
+        print_progress(f"downloading and checking {len(keys)} sources")
+        fetch.download_sources(keys, self.options.sources, self.log)
+        links = {name: find_project_path(name) for name in self.variant['files']}
+        for key in keys:
+            file = SOURCES[key]['file']
+            links[f'sources/{file}'] = self.options.sources / file
         arguments = {}
         if self.archive:
             links[f"sources/{SOURCES['osu']['file']}"] = self.archive
@@ -349,10 +322,10 @@ class Build:
 
         The result is None if the build downloads the base system from a registry.
         """
-        start = self.entry['base']
-        if 'debian' in start:
-            return fetch.make_debian_base(start['debian'], self.options.work, self.log)
-        if 'image' in start:
+        if 'debian' in self.entry['base']:
+            release = self.entry['base']['debian']
+            return fetch.make_debian_base(release, self.options.work, self.log)
+        if 'image' in self.entry['base']:
             # Apptainer would restore the owners of files in the SIF, and --fakeroot is not enough.
             unpack_image(self.resolve_base_image(), work / 'below')
             return work / 'below'
@@ -393,13 +366,9 @@ def select_build_runtime() -> Tuple[str, List[str]]:
 
 def has_all_rights() -> bool:
     """Return whether this user is root and has all capabilities."""
-    status = dict(
-        line.split(':', 1)
-        for line in Path('/proc/self/status').read_text().splitlines()
-        if ':' in line
-    )
+    permitted = re.findall(r'CapPrm:\s*(\w+)', Path('/proc/self/status').read_text())[0]
     last_capability = int(Path('/proc/sys/kernel/cap_last_cap').read_text())
-    return os.geteuid() == 0 and int(status['CapPrm'], 16) == (1 << last_capability + 1) - 1
+    return os.geteuid() == 0 and int(permitted, 16) == (1 << last_capability + 1) - 1
 
 
 def has_subuid_entry() -> bool:
@@ -407,8 +376,7 @@ def has_subuid_entry() -> bool:
 
     Without an entry in /etc/subuid, the option --fakeroot of SingularityCE fails.
     """
-    path, user = Path('/etc/subuid'), pwd.getpwuid(os.geteuid())
-    lines = path.read_text().splitlines() if path.exists() else []
+    user, lines = pwd.getpwuid(os.geteuid()), read_text('/etc/subuid').splitlines()
     return any(line.split(':')[0] in (user.pw_name, str(user.pw_uid)) for line in lines)
 
 

@@ -21,10 +21,10 @@ from osu_container.build.catalogue import (
 from osu_container.build.recipes.images import FAMILIES
 from osu_container.build.recipes.versions import SOURCES
 
-EPILOG = """
-NAME is the name of an image (`osu-container image list` prints all names), a family of images such
-as workstation, or a pattern such as '*5.0.2*'.
-"""
+NAME_HELP = (
+    "name of an image (`osu-container image list` prints all names), family of images such as "
+    "workstation, or pattern such as '*5.0.2*'"
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         name: str, function: Callable[[argparse.Namespace], int], text: str
     ) -> argparse.ArgumentParser:
         subparser = commands.add_parser(
-            name, help=text, description=text[0].upper() + text[1:] + '.', epilog=EPILOG
+            name, help=text, description=f'{text[0].upper()}{text[1:]}.'
         )
         subparser.set_defaults(
             function=function,
@@ -51,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         list_images,
         "list the images of this project with their purpose, and show which of them are built",
     )
-    subparser.add_argument('names', nargs='*', metavar='NAME')
+    subparser.add_argument('names', nargs='*', metavar='NAME', help=NAME_HELP)
     subparser.add_argument(
         '--json',
         action='store_true',
@@ -64,7 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         print_recipe,
         "print the Apptainer definition file of an image, which contains the build commands as a comment",
     )
-    subparser.add_argument('name', metavar='NAME')
+    subparser.add_argument('name', metavar='NAME', help=NAME_HELP)
     subparser.add_argument(
         '--osu',
         choices=('c', 'mpi4py', 'python'),
@@ -83,14 +83,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "download the sources of images (default: of all images) and check their sha256, so that a later "
         "build needs no network",
     )
-    subparser.add_argument('names', nargs='*', metavar='NAME')
+    subparser.add_argument('names', nargs='*', metavar='NAME', help=NAME_HELP)
     subparser.add_argument(
         '--source',
         action='append',
         default=[],
         choices=sorted(SOURCES),
         metavar='KEY',
-        help="download only the source with the key KEY in osu_container/build/recipes/versions.py; can be repeated",
+        help="download only the source with the key KEY in osu_container/build/recipes/versions.csv; can be repeated",
     )
     subparser.add_argument('--quiet', action='store_true', help="print only downloads and errors")
     _add_sources_option(subparser)
@@ -101,7 +101,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         build_images,
         "build images, test the images, and write the sha256 and the package list of each image",
     )
-    subparser.add_argument('names', nargs='+', metavar='NAME')
+    subparser.add_argument('names', nargs='+', metavar='NAME', help=NAME_HELP)
     _add_build_options(subparser)
 
     subparser = command(
@@ -209,15 +209,8 @@ def list_images(options: argparse.Namespace) -> int:
             if IMAGES[name]['family'] == family
         ]
         if rows:
-            print(
-                '\n'.join(
-                    [
-                        columns.fill_text(f"{family}: {text}"),
-                        *columns.format_table(rows, indent='  '),
-                        '',
-                    ]
-                )
-            )
+            print(columns.fill_text(f"{family}: {text}"))
+            print(*columns.format_table(rows, indent='  '), sep='\n', end='\n\n')
     print(
         columns.fill_text(
             "P marks an image with the same versions of MPI and libfabric as an image in published results. 'unbuilt' "
@@ -235,15 +228,7 @@ def _describe_image(name: str, sources: Path) -> Dict[str, Any]:
         'state': get_image_state(name, sources),
         **{
             key: entry[key]
-            for key in [
-                'family',
-                'purpose',
-                'published',
-                'fails',
-                'unbuilt',
-                'compiles_mpi',
-                'base',
-            ]
+            for key in 'family purpose published fails unbuilt compiles_mpi base'.split()
         },
         'variants': {
             kind: [

@@ -1,4 +1,4 @@
-"""Download the sources of images, and compare the sha256 with recipes/versions.py.
+"""Download the sources of images, and compare the sha256 with recipes/versions.csv.
 
 This Python module also makes Debian base systems with mmdebstrap. An image that starts from such a
 base system needs no container registry.
@@ -17,26 +17,21 @@ from typing import Any, Dict, Iterable, List, Optional
 
 from osu_container.base import outputs
 from osu_container.base.places import STATE
-from osu_container.build import ImageBuildError
+from osu_container.build import ImageBuildError, print_progress, run
 from osu_container.build.catalogue import find_command
-from osu_container.build.progress import print_progress, run
 from osu_container.build.recipes.versions import DEBIAN, DEFAULT_DEBIAN, SOURCES
 from osu_container.image.libraries import compute_sha256
 
 #: Folders below EasyBuild's source path that may contain the archive of the benchmarks
 EASYBUILD_FOLDERS = ('', 'o/osu-native', 'o/OSU-Micro-Benchmarks')
 
-#: Platform tags of the wheels, which are for x86_64. With these tags pip selects the wheels for the
-#: Python of the image, not for the Python that runs pip.
-PLATFORMS = [
-    'manylinux_2_28_x86_64',
-    'manylinux2014_x86_64',
-    'manylinux_2_17_x86_64',
-    'manylinux_2_5_x86_64',
-    'manylinux1_x86_64',
-    'manylinux_2_27_x86_64',
-    'any',
-]
+#: Options of pip with the platform tags of the wheels, which are for x86_64. With these options pip
+#: selects the wheels for the Python of the image, not for the Python that runs pip.
+WHEEL_OPTIONS = (
+    '--only-binary :all: --implementation cp --platform manylinux_2_28_x86_64 --platform manylinux2014_x86_64 '
+    '--platform manylinux_2_17_x86_64 --platform manylinux_2_5_x86_64 --platform manylinux1_x86_64 '
+    '--platform manylinux_2_27_x86_64 --platform any --python-version'
+)
 
 #: Number of seconds without data after which a download fails
 TIMEOUT = 20
@@ -102,16 +97,10 @@ def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
     # pip compares the sha256 before it opens the file. To read the metadata of a source archive,
     # pip also downloads the build tools of the archive. They must be wheels, or pip would compile
     # them.
-    options = [
-        '--only-binary',
-        ':all:',
-        '--implementation',
-        'cp',
-        '--python-version',
-        source.get('python', DEBIAN[DEFAULT_DEBIAN]['python']),
-        *(word for name in PLATFORMS for word in ('--platform', name)),
-    ]
-    if not path.name.endswith('.whl'):
+    if path.name.endswith('.whl'):
+        python = source.get('python') or DEBIAN[DEFAULT_DEBIAN]['python']
+        options = [*WHEEL_OPTIONS.split(), python]
+    else:
         options = ['--no-binary', source['name']]
     with tempfile.NamedTemporaryFile('w', suffix='.txt') as requirement:
         requirement.write(
@@ -122,14 +111,11 @@ def download_pypi_file(source: Dict[str, Any], path: Path, log: Path) -> None:
             f"downloading {source['name']} {source['version']} from PyPI",
             [
                 *find_pip(),
-                'download',
-                '--no-deps',
-                '--require-hashes',
+                *'download --no-deps --require-hashes --requirement'.split(),
+                requirement.name,
                 '--dest',
                 path.parent,
                 *options,
-                '--requirement',
-                requirement.name,
             ],
             log,
         )
@@ -140,14 +126,16 @@ def find_pip() -> List[str]:
 
     Raises ImageBuildError if pip is not installed. Debian's package python3 does not include pip.
     """
-    for python in (sys.executable, STATE / 'venv' / 'bin' / 'python'):
-        if (
-            os.path.exists(python)
-            and not subprocess.run(
-                [str(python), '-c', 'import pip'], stderr=subprocess.DEVNULL
-            ).returncode
-        ):
-            return [str(python), '-m', 'pip', '--disable-pip-version-check']
+    for python in (sys.executable, str(STATE / 'venv/bin/python')):
+        command = [python, '-m', 'pip', '--disable-pip-version-check']
+        with contextlib.suppress(OSError, subprocess.CalledProcessError):
+            subprocess.run(
+                [*command, '--version'],
+                check=True,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            return command
     raise ImageBuildError(
         f"pip is not installed for {sys.executable}, and the project's Python in .workstation/venv does "
         "not exist. Run tools/workstation/python_env.sh, or install the Debian package python3-pip"
@@ -212,14 +200,10 @@ MERGED_USR_HOOKS = Path('/usr/share/mmdebstrap/hooks/maybe-merged-usr')
 #: Paths that are excluded when a base system is unpacked. Only root can create device nodes, and no
 #: image needs them. /run, hostname and resolv.conf belong to the build machine. Only apt's own user
 #: can read the last two folders, and the build runs as another user.
-NOT_UNPACKED = [
-    './dev/*',
-    './run/*',
-    './etc/hostname',
-    './etc/resolv.conf',
-    './var/cache/apt/archives/partial',
-    './var/lib/apt/lists/partial',
-]
+NOT_UNPACKED = (
+    './dev/* ./run/* ./etc/hostname ./etc/resolv.conf ./var/cache/apt/archives/partial '
+    './var/lib/apt/lists/partial'
+).split()
 
 
 def find_mmdebstrap() -> str:
@@ -301,18 +285,8 @@ def make_debian_base(release: str, work: Path, log: Path) -> Path:
             log,
             env={**os.environ, 'TMPDIR': _find_shared_tmpdir()},
         )
-        run(
-            'unpacking the base system',
-            [
-                'tar',
-                '-C',
-                unpacked,
-                *(f'--exclude={path}' for path in NOT_UNPACKED),
-                '-xf',
-                archive,
-            ],
-            log,
-        )
+        excludes = [f'--exclude={path}' for path in NOT_UNPACKED]
+        run('unpacking the base system', ['tar', '-C', unpacked, *excludes, '-xf', archive], log)
         try:
             unpacked.rename(base)
         except OSError:  # because another build was faster

@@ -403,7 +403,10 @@ def format_check_report(
         hidden += 1
     if hidden:
         reasons.append(
-            ['%d findings are not shown. To see all findings, repeat with --verbose' % hidden]
+            [
+                '%d findings are not shown. To see all findings, run `osu-container check` with --verbose'
+                % hidden
+            ]
         )
     return '\n'.join(top + sum(notes, []) + rows + [''] * bool(reasons) + sum(reasons, []) + advice)
 

@@ -309,7 +309,7 @@ _NAME = re.compile(
     r'-(mpich|openmpi|intel-mpi)-([\d.]+)-libfabric-([\d.]+\d)(-libcxi)?$'
 )
 #: libfabric in MPICH's source archive, with which the MPICH of family debian is linked
-#: (osu_container/build/recipes/debian.py)
+#: (step "build libfabric of MPICH" in osu_container/build/recipes/steps.txt)
 _FABRIC_OF_MPICH = '1.13.1'
 #: MPI in an image's name -> family in traits, soname
 _MPIS = {

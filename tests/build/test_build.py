@@ -355,7 +355,7 @@ Stage: runtime
     test "$(cat /opt/tiny/tiny.txt)" = x
     exit 0
 """
-PROGRAMS = ('sh', 'cp', 'cat', 'mkdir', 'test', 'true', 'env', 'uname', 'ls', 'tar', 'gzip', 'rm')
+PROGRAMS = 'sh cp cat mkdir test true env uname ls tar gzip rm'.split()
 
 
 class Tiny:

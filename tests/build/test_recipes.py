@@ -1,5 +1,5 @@
 """
-Test the recipes: pinned sources, and correct and current rendered texts.
+Test the recipes: pinned sources, the catalogue, current rendered texts, the launcher of osu-mpi4py.
 
 Rendering takes a few milliseconds, so that every test reads all files of all images. A failing test
 names the file.
@@ -7,6 +7,7 @@ names the file.
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ import pytest
 
 from osu_container.build import ImageBuildError
 from osu_container.build.catalogue import IMAGES, load_recipe
-from osu_container.build.recipes.common import OSU_LINK_COMMANDS, PACKED
+from osu_container.build.recipes.common import PACKED, list_commands
 from osu_container.build.recipes.images import (
     CHECKED_IN_RECIPES,
     RENDERED,
@@ -25,8 +26,11 @@ from osu_container.build.recipes.images import (
 from osu_container.build.recipes.versions import SOURCES
 from osu_container.check.examination import read_published_table as published_rows
 from osu_container.data.sites import SITES
+from osu_container.verdict.site_choice import resolve_site
+from tests.build.test_images_run import map_described_verdicts
 from tests.helpers.machine import PROJECT, assert_success, run
 
+MPI4PY = PROJECT / 'container-recipes' / 'mpi4py'
 SHA256 = re.compile(r'\b[0-9a-f]{64}\b')
 
 
@@ -63,8 +67,8 @@ def test_every_source_is_pinned():
     for key, source in SOURCES.items():
         if (
             source['sha256'] is None
-        ):  # then the entry has a reason, and the commit that the archive names
-            assert source['why'] and re.fullmatch(r'[0-9a-f]{12,40}', source['commit']), key
+        ):  # Then the archive names its commit, and the note has a reason.
+            assert source['note'] and re.fullmatch(r'[0-9a-f]{12,40}', source['commit']), key
         else:
             assert SHA256.fullmatch(source['sha256']), key
         assert source['licence'] and source['name'] and source['version'], key
@@ -76,7 +80,7 @@ def test_every_source_is_pinned():
 
 def test_other_files_pin_the_same_checksums():
     """
-    Easyconfigs and shell scripts do not read versions.py: they repeat its checksums.
+    Easyconfigs and shell scripts do not read versions.csv: they repeat its checksums.
     """
     ours = {source['sha256'] for source in SOURCES.values()}
     for easyconfig in PROJECT.glob('easyconfigs/*/*/*.eb'):
@@ -94,6 +98,13 @@ def test_every_published_combination_has_one_image():
     assert (
         sorted(entry['published'] for entry in IMAGES.values() if entry['published']) == published
     )
+
+
+def test_name_of_an_image_contains_its_arguments():
+    for name, entry in IMAGES.items():
+        arguments = next(iter(entry['variants'].values()))['arguments']
+        for key in 'rocm cuda mpi mpich version libfabric'.split():
+            assert arguments.get(key, '') in name, (name, key)
 
 
 def test_makefile_builds_an_image_of_the_workstation():
@@ -128,6 +139,9 @@ def test_every_source_is_checked_before_it_is_used(texts):
     by_file = {source['file']: source for source in SOURCES.values()}
     for file, text in texts.items():
         assert 'object at 0x' not in text, file
+        name, kind = list_recipe_files()[file]
+        expected = {SOURCES[key]['file'] for key in IMAGES[name]['variants'][kind]['sources']}
+        assert {*re.findall(r'sources/(\S+)(?<!sif)\s', text)} == expected, file
         # a source may be copied into several stages, and each stage must check the source
         for part in re.split(r'(?im)^(?=bootstrap: |from )', text)[1:]:
             copied = {
@@ -203,12 +217,13 @@ def test_benchmarks_are_in_one_folder_of_every_image(definitions, tmp_path):
     """
     The documentation names /opt/osu/bin/osu_bw, for ports and for C benchmarks.
     """
+    commands = list_commands('link benchmarks')
     for file, stages in definitions.items():
         text = ''.join(stages.values())
         assert (
             'make install' not in text
             or '--prefix=/opt/osu' not in text
-            or '\n    '.join(OSU_LINK_COMMANDS) in text
+            or '\n    '.join(commands) in text
         ), file
     folder = tmp_path / 'opt' / 'osu'
     for path in ('mpi/pt2pt/standard/osu_bw', 'xccl/pt2pt/osu_xccl_bw'):
@@ -216,9 +231,7 @@ def test_benchmarks_are_in_one_folder_of_every_image(definitions, tmp_path):
         program.parent.mkdir(parents=True, exist_ok=True)
         program.write_text('#!/bin/sh\necho "$0"\n')
         program.chmod(0o755)
-    result = run(
-        ['bash', '-e', '-c', '\n'.join(OSU_LINK_COMMANDS).replace('/opt/osu', str(folder))]
-    )
+    result = run(['bash', '-e', '-c', '\n'.join(commands).replace('/opt/osu', str(folder))])
     assert_success(result)
     assert {path.name for path in (folder / 'bin').iterdir()} == {'osu_bw', 'osu_xccl_bw'}
     assert run([folder / 'bin' / 'osu_bw']).returncode == 0
@@ -271,3 +284,142 @@ def test_shellcheck_finds_nothing(texts, tmp_path):
         text=True,
     )
     assert result.returncode == 0 and scripts, result
+
+
+# The launcher of images with mpi4py, with a program in place of OMB-Py that prints its arguments
+
+
+@pytest.fixture
+def launch(tmp_path):
+    """
+    Return a function that runs osu-python through a link with the name of the command.
+
+    Arguments of the function: the command, then its arguments. NumPy is an almost empty module.
+    """
+    libexec, packages = tmp_path / 'libexec', tmp_path / 'lib/python'
+    for folder in (libexec / 'omb-py' / 'mpi' / 'pt2pt', packages / 'mpi4py', tmp_path / 'bin'):
+        folder.mkdir(parents=True)
+    shutil.copy(MPI4PY / 'osu-python', libexec / 'osu-python')
+    (packages / 'numpy.py').write_text('__version__ = "2.4.6"\n')
+    (packages / 'mpi4py' / '__init__.py').write_text('')
+    (packages / 'mpi4py' / 'MPI.py').write_text('class COMM_WORLD:\n    def Get_rank(): return 0\n')
+    for name in ('osu_bw', 'osu_latency'):
+        (libexec / 'omb-py' / 'mpi' / 'pt2pt' / f'{name}.py').write_text('')
+    (libexec / 'omb-py' / 'run.py').write_text(
+        'import os, sys\nprint(sys.argv[1:], os.environ["MPI4PY_LIBMPI"])\n'
+    )
+
+    def call(command, *arguments):
+        link = tmp_path / 'bin' / command
+        if not link.is_symlink():
+            link.symlink_to('../libexec/osu-python')
+        return run(
+            [link, *arguments],
+            env={name: value for name, value in os.environ.items() if name != 'MPI4PY_LIBMPI'},
+        )
+
+    return call
+
+
+@pytest.mark.parametrize(
+    'command, buffers',
+    [
+        ('osu_bw', []),
+        ('osu_py_bw', ['--buffer', 'numpy', 'H', 'H']),
+        ('osu_bw', ['--buffer=numpy']),
+    ],
+)
+def test_every_numpy_option_selects_the_same_buffers(launch, command, buffers):
+    result = launch(command, *buffers, '-m', '8')
+    assert result.stdout == (
+        '# osu_bw: of the OSU Micro-Benchmarks in Python, buffers: numpy 2.4.6\n'
+        "['--benchmark=bw', '--buffer=numpy', '--max=8'] libmpi.so.12:libmpi.so.40:libmpi.so\n"
+    ), result.stderr
+
+
+@pytest.mark.parametrize(
+    'arguments, omb_options',
+    [
+        (['-m', '65536'], ['--max=65536']),
+        (['-m8:'], ['--min=8']),
+        (['--message-size=4:8'], ['--min=4', '--max=8']),
+        (['-i', '100', '--warmup', '3'], ['--iterations=100', '--skip=3']),
+        (['--min', '1', '--max=8', '--pickle'], ['--min', '1', '--max=8', '--pickle']),
+    ],
+)
+def test_launcher_translates_options_of_python_benchmarks(launch, arguments, omb_options):
+    """
+    OMB-Py has --min, --max, --iterations and --skip; the C benchmarks have -m, -i and -x.
+    """
+    result = launch('osu_latency', *arguments, 'H', 'H')
+    assert f"{['--benchmark=latency', '--buffer=numpy', *omb_options]}" in result.stdout, result
+
+
+def test_each_osu_python_benchmark_has_a_command(tmp_path):
+    """
+    Run the recipe's commands in a folder: each benchmark of the archive gets a command.
+    """
+    name = next(name for name, entry in IMAGES.items() if 'python' in entry['variants'])
+    prefix = tmp_path / 'opt' / 'mpi4py'
+    for path in (
+        'libexec/omb-py/mpi/pt2pt/osu_latency.py libexec/omb-py/mpi/collective/osu_bcast.py '
+        'libexec/omb-py/util/osu_util_mpi.py libexec/omb-py/run.py bin/osu_get_bw bin/osu_latency'
+    ).split():
+        (prefix / path).parent.mkdir(parents=True, exist_ok=True)
+        (prefix / path).write_text('')
+    text = load_recipe(name, 'python').replace('/opt/mpi4py', str(prefix))
+    lines = text[text.index(f'    rm {prefix}/bin/osu_*') :].partition('\n%')[0].splitlines()
+    script = '\n'.join(
+        line for line in lines if f'{prefix}/bin/osu_' in line or 'omb-py/mpi/' in line
+    )
+    result = run(['bash', '-e', '-c', script])
+    assert result.returncode == 0, (script, result.stderr)
+    assert {path.name for path in (prefix / 'bin').iterdir()} == {
+        'osu_latency',
+        'osu_bcast',
+        'osu_py_latency',
+        'osu_py_bcast',
+    }
+
+
+@pytest.mark.parametrize(
+    'arguments, text',
+    [
+        (['-m', 'x'], '-m x'),
+        (['-m'], '-m '),
+        (['-d', 'rocm'], 'GPU'),
+        (['D', 'D'], 'D D'),
+        (['--buffer', 'cupy'], 'CuPy'),
+        (['H', 'D'], 'H D'),
+        (['--buffer', 'numpy', 'D', 'D'], '--buffer numpy D D'),
+        (['--buffer', 'numba'], '--buffer numba'),
+    ],
+)
+def test_impossible_arguments_are_errors(launch, arguments, text):
+    result = launch('osu_py_latency', *arguments)
+    assert (result.returncode, result.stdout) == (2, '')
+    assert result.stderr.startswith('osu_py_latency: error: ') and text in result.stderr
+
+
+# Images with mpi4py
+
+
+@pytest.mark.parametrize('site', SITES)
+def test_images_of_a_site_fit_its_gpu_and_their_approach(site):
+    entry = resolve_site(site)
+    for key, file in entry['images']['value'].items():
+        module, _, approach = key.rpartition('/')
+        name = file[: -len('.sif')]
+        # The description of an image has no entrypoint, which swap needs.
+        assert map_described_verdicts(name, site)[approach] != 'fails' or approach == 'swap', key
+        if module and '-lumi-' in name:
+            assert name.endswith('-cupy') == bool(entry['gpu']['value']), key
+
+
+def test_python_of_the_host_stays_out_of_every_image(texts):
+    names = [name for name in texts if name.startswith('osu-mpi4py-') and name.endswith('.def')]
+    assert names
+    for name in names:
+        libmpi = 'libmpi.so.40' if 'openmpi' in name else 'libmpi.so.12'
+        for variable in ('PYTHONPATH=', 'PYTHONNOUSERSITE=1', f'MPI4PY_LIBMPI={libmpi}'):
+            assert f'export {variable}\n' in texts[name], name

@@ -160,7 +160,7 @@ def test_every_site_has_what_other_modules_need_of_it():
                 ('simulated system in tests/stand_in', described or name in HOSTS),
             ]
             + [
-                (f'dependencies of {library} in check/public_hosts.py', library in LIBRARY_NEEDS)
+                (f'dependencies of {library} in check/host_libraries.csv', library in LIBRARY_NEEDS)
                 for library, fact in site['libraries'].items()
                 if fact and library != 'libfabric' and not described
             ]

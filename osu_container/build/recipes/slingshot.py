@@ -1,4 +1,4 @@
-"""Building blocks for images for Slingshot 11 (container-recipes/lumi.py and alps.py).
+"""Building blocks for images whose MPI is compiled (container-recipes/lumi.py, alps.py, debian.py).
 
 The functions return HPCCM primitives. Each part of an image is compiled from an archive in sources/
 and installed in its own prefix below /opt; later stages of the build copy these prefixes. The text of
@@ -17,67 +17,37 @@ particular, the images do not set CXI_FORK_SAFE: with this variable, libfabric c
 message from GPU memory on a slow path (docs/compare.md).
 """
 
-from typing import Iterable, List, Sequence, Tuple, Union
+from typing import Any, Iterable, List, Sequence, Tuple, Union
 
 from hpccm.primitives import baseimage, raw, shell
 
 from osu_container.build.recipes import common
-from osu_container.build.recipes.common import BUILD, LATENCY, reject_rpath, verify_sources
+from osu_container.build.recipes.common import BUILD, LATENCY, list_commands
 from osu_container.build.recipes.images import list_libcxi_sources
-from osu_container.build.recipes.versions import ROCM, SOURCES, UBUNTU, is_newer
+from osu_container.build.recipes.versions import GPU_OF_DEBIAN, ROCM, SOURCES, UBUNTU, is_newer
 from osu_container.data.sites.cray import format_rccl_options
 
 #: Debian packages of every build stage. libcxi needs python3 to generate a header. Yaksa needs the
 #: program `libtool` (package libtool-bin): its scripts hiplt.sh and cudalt.sh write the version of
 #: libtool beside each kernel, and libtool refuses a kernel without this version.
-TOOLS = [
-    'autoconf',
-    'automake',
-    'bzip2',
-    'ca-certificates',
-    'file',
-    'g++',
-    'gcc',
-    'libc6-dev',
-    'libtool',
-    'libtool-bin',
-    'make',
-    'perl',
-    'pkg-config',
-    'python3',
-]
+TOOLS = (
+    'autoconf automake bzip2 ca-certificates file g++ gcc libc6-dev libtool libtool-bin make '
+    'perl pkg-config python3'
+).split()
 
 #: Debian packages with the libraries that the network libraries need, at build time and at run
 #: time. Ubuntu noble adds t64 to some package names; apt also accepts the names without t64.
-NETWORK_BUILD = [
-    'libconfig-dev',
-    'libcurl4-openssl-dev',
-    'libfuse-dev',
-    'libjson-c-dev',
-    'libnl-3-dev',
-    'libnuma-dev',
-    'libpciaccess-dev',
-    'libsensors-dev',
-    'libuv1-dev',
-    'libyaml-dev',
-]
+NETWORK_BUILD = (
+    'libconfig-dev libcurl4-openssl-dev libfuse-dev libjson-c-dev libnl-3-dev libnuma-dev '
+    'libpciaccess-dev libsensors-dev libuv1-dev libyaml-dev'
+).split()
 NETWORK_RUN = ['libcurl4', 'libjson-c5', 'libnl-3-200', 'libnuma1', 'libpciaccess0']
 ROCM_RUN = ['libdrm-amdgpu1', 'libdrm2', 'libelf1', 'libnuma1']
 
 #: ROCm packages that are needed to link and run programs with HIP and RCCL. The packages are
 #: unpacked without their dependencies, because hip-runtime-amd depends on the whole compiler
 #: (ROCm/ROCm#3306).
-ROCM_LIBRARIES = [
-    'comgr',
-    'hip-dev',
-    'hip-runtime-amd',
-    'hsa-rocr',
-    'hsa-rocr-dev',
-    'rccl',
-    'rccl-dev',
-    'rocm-core',
-    'rocm-smi-lib',
-]
+ROCM_LIBRARIES = 'comgr hip-dev hip-runtime-amd hsa-rocr hsa-rocr-dev rccl rccl-dev rocm-core rocm-smi-lib'.split()
 ROCM_LICENCES = {'MIT', 'NCSA', 'BSD-3-Clause', 'Apache-2.0 WITH LLVM-exception'}
 
 
@@ -102,13 +72,9 @@ def list_runtime_folders(*prefixes: str) -> List[str]:
 
 def unpack_sources(*keys: str) -> List[str]:
     """Return commands that verify source archives and unpack each archive to BUILD/NAME."""
-    commands = verify_sources(*keys)
+    commands = common.verify_sources(*keys)
     for key in keys:
-        folder = f'{BUILD}/{SOURCES[key]["name"]}'
-        commands += [
-            f'mkdir -p {folder}',
-            f'tar -xf {common.locate_source(key)} --strip-components=1 --no-same-owner -C {folder}',
-        ]
+        commands += list_commands('unpack source', key=key, name=SOURCES[key]['name'])
     return commands
 
 
@@ -120,21 +86,13 @@ def build_source(
     options: options of configure.
     prepare: commands that run before configure.
     """
+    name = SOURCES[key]['name']
     return [
         *unpack_sources(key),
-        f'cd {BUILD}/{SOURCES[key]["name"]}',
+        f'cd {BUILD}/{name}',
         *prepare,
         ' \\\n        '.join([f'./configure --prefix={prefix}', *options]),
-        'make -j "$(nproc)"',
-        'make install',
-        f'mkdir -p {prefix}/share/licenses',
-        'for text in COPYING* COPYRIGHT* LICEN[CS]E*; do '
-        f'if [ -f "$text" ]; then cp "$text" {prefix}/share/licenses/; fi; done',
-        # No part is linked statically, and linking needs no libtool files.
-        f"find {prefix} '(' -name '*.a' -o -name '*.la' ')' -delete",
-        'cd /',
-        f'rm -rf {BUILD}/{SOURCES[key]["name"]} {prefix}/share/doc {prefix}/share/man',
-        'ldconfig',
+        *list_commands('install source', name=name, prefix=prefix),
     ]
 
 
@@ -152,20 +110,8 @@ def add_loader_paths(*prefixes: str) -> shell:
 
 
 def add_rocm_repository(rocm: str) -> shell:
-    """Return the step that adds AMD's packages of a ROCm release to apt.
-
-    apt prefers AMD's packages to Ubuntu's packages. The versions of AMD's packages are fixed, because
-    AMD's folder for a release contains only this release. AMD's key signs the checksums of the packages.
-    """
-    release = ROCM[rocm]['ubuntu']
-    key = '/etc/apt/keyrings/rocm.asc'
-    line = f'deb [arch=amd64 signed-by={key}] https://repo.radeon.com/%s {release} main\\n'
-    return common.run_commands(
-        *verify_sources('rocm-key'),
-        f'install -D -m 644 {common.locate_source("rocm-key")} {key}',
-        f"printf '{line}' rocm/apt/{rocm} amdgpu/{rocm}/ubuntu >/etc/apt/sources.list.d/rocm.list",
-        "printf 'Package: *\\nPin: release o=repo.radeon.com\\nPin-Priority: 600\\n' >/etc/apt/preferences.d/rocm",
-    )
+    """Return the step that adds AMD's packages of a ROCm release to apt."""
+    return common.run_steps('add ROCm repository', rocm=rocm, ubuntu=ROCM[rocm]['ubuntu'])
 
 
 def unpack_rocm_libraries(rocm: str) -> shell:
@@ -174,20 +120,13 @@ def unpack_rocm_libraries(rocm: str) -> shell:
     Compilers are excluded. The step records the packages in /opt/rocm-VERSION/share/dpkg, and
     build.installed.list_packages() reads these records.
     """
-    prefix = f'/opt/rocm-{rocm}'
-    names = ' '.join([*ROCM_LIBRARIES, *ROCM[rocm]['libraries']])
-    return common.run_commands(
-        f'mkdir -p {BUILD}/rocm',
-        f'cd {BUILD}/rocm',
-        'apt-get -q update',
-        f'apt-get -q -o APT::Sandbox::User=root download {names}',
-        *common.unpack_packages(f'{prefix}/share/dpkg'),
-        # libfabric opens the library with this name, which only some versions of the package
-        # have.
-        f'if [ ! -e {prefix}/lib/libhsa-runtime64.so ]; then '
-        f'ln -s libhsa-runtime64.so.1 {prefix}/lib/libhsa-runtime64.so; fi',
-        'cd /',
-        f'rm -rf {BUILD}/rocm /var/lib/apt/lists/*',
+    return common.run_steps(
+        'download ROCm libraries',
+        'unpack packages',
+        'link ROCm libraries',
+        names=' '.join([*ROCM_LIBRARIES, *ROCM[rocm]['libraries']]),
+        record=f'/opt/rocm-{rocm}/share/dpkg',
+        rocm=rocm,
     )
 
 
@@ -201,18 +140,7 @@ def build_hwloc(key: str = 'hwloc') -> shell:
 
     key: key of the hwloc source.
     """
-    features = [
-        'cairo',
-        'cuda',
-        'gl',
-        'levelzero',
-        'libudev',
-        'libxml2',
-        'nvml',
-        'opencl',
-        'rsmi',
-        'static',
-    ]
+    features = 'cairo cuda gl levelzero libudev libxml2 nvml opencl rsmi static'.split()
     return common.run_commands(
         *build_source(key, '/opt/hwloc', [f'--disable-{name}' for name in features])
     )
@@ -251,11 +179,7 @@ def build_libcxi(shs: str) -> shell:
             library,
             '/opt/libcxi',
             [
-                '--disable-static',
-                '--without-cuda',
-                '--without-rocm',
-                '--without-systemd',
-                '--without-ze',
+                *'--disable-static --without-cuda --without-rocm --without-systemd --without-ze'.split(),
                 '--with-systemdsystemunitdir=/opt/libcxi/lib/systemd',
                 '--with-udevrulesdir=/opt/libcxi/lib/udev',
                 # libcxi sets -Werror, which fails with newer compilers. LUMI's easyconfig for
@@ -298,17 +222,10 @@ def build_libfabric(
     prepare: commands that run before configure.
     """
     # Otherwise configure would enable each provider whose libraries exist in the build stage.
-    disabled = [
-        name
-        for name in ['efa', 'opx', 'psm2', 'psm3', 'usnic', 'verbs']
-        if name not in extra_providers
-    ]
-    options = [
-        '--disable-static',
-        *gpu,
-        *(f'--disable-{name}' for name in disabled),
-        *(f'--enable-{name}' for name in extra_providers),
-    ]
+    options = ['--disable-static', *gpu]
+    for name in ('efa', 'opx', 'psm2', 'psm3', 'usnic', 'verbs'):
+        options += [] if name in extra_providers else [f'--disable-{name}']
+    options += [f'--enable-{name}' for name in extra_providers]
     if xpmem and not is_newer('1.21', version):
         options.append('--enable-xpmem=/opt/xpmem')
     commands = list(prepare)
@@ -404,27 +321,13 @@ def build_mpich(
         *build_source(
             f'mpich-source-{version}', '/opt/mpich', ['--disable-fortran', *options], prepare
         ),
-        reject_rpath('/opt/mpich'),
+        *list_commands('reject RPATH', prefixes='/opt/mpich'),
     )
 
 
 def build_gdrcopy() -> shell:
-    """Return the step that builds the GDRCopy library to /opt/gdrcopy.
-
-    With GDRCopy, the CPU copies small messages directly from and to GPU memory.
-    """
-    variables = 'prefix=/opt/gdrcopy libdir=/opt/gdrcopy/lib CUDA=/usr/local/cuda'
-    return common.run_commands(
-        *unpack_sources('gdrcopy'),
-        f'cd {BUILD}/gdrcopy',
-        f'make {variables} lib',
-        f'make {variables} lib_install',
-        'test -e /opt/gdrcopy/lib/libgdrapi.so.2',
-        'mkdir -p /opt/gdrcopy/share/licenses',
-        'cp LICENSE /opt/gdrcopy/share/licenses/',
-        'cd /',
-        f'rm -rf {BUILD}/gdrcopy',
-    )
+    """Return the step that builds the GDRCopy library to /opt/gdrcopy."""
+    return common.run_commands(*unpack_sources('gdrcopy'), *list_commands('build GDRCopy'))
 
 
 def build_ucx() -> shell:
@@ -436,20 +339,11 @@ def build_ucx() -> shell:
         *build_source(
             'ucx',
             '/opt/ucx',
-            [
-                f'--with-cuda={CUDA_PREFIX}',
-                '--with-gdrcopy=/opt/gdrcopy',
-                '--with-xpmem=/opt/xpmem',
-                '--without-go',
-                '--without-java',
-                '--without-rocm',
-                '--enable-mt',
-                '--disable-assertions',
-                '--disable-debug',
-                '--disable-logging',
-                '--disable-params-check',
-                '--disable-static',
-            ],
+            (
+                f'--with-cuda={CUDA_PREFIX} --with-gdrcopy=/opt/gdrcopy --with-xpmem=/opt/xpmem '
+                '--without-go --without-java --without-rocm --enable-mt --disable-assertions '
+                '--disable-debug --disable-logging --disable-params-check --disable-static'
+            ).split(),
         )
     )
 
@@ -517,6 +411,9 @@ def build_openmpi(
         [f'--with-{name}=/opt/{name}' if name in network else f'--with-{name}=no']
         for name in ('ucx', 'xpmem')
     )
+    prefixes = ['/opt/openmpi']
+    prefixes += [pmix] if pmix != 'internal' else []
+    prefixes += ['/opt/ucx'] if 'ucx' in network else []
     return common.run_commands(
         *build_source(
             key,
@@ -525,9 +422,7 @@ def build_openmpi(
                 '--with-ofi=/opt/libfabric',
                 *ucx_options,
                 f'--with-pmix={pmix}',
-                '--with-hwloc=/opt/hwloc',
-                '--with-libevent=external',
-                '--with-prrte=internal',
+                *'--with-hwloc=/opt/hwloc --with-libevent=external --with-prrte=internal'.split(),
                 *xpmem_options,
                 '--with-slurm',
                 f'--with-cuda={CUDA_PREFIX}',
@@ -538,11 +433,7 @@ def build_openmpi(
                 '--disable-static',
             ],
         ),
-        reject_rpath(
-            '/opt/openmpi',
-            *([pmix] if pmix != 'internal' else []),
-            *(['/opt/ucx'] if 'ucx' in network else []),
-        ),
+        *list_commands('reject RPATH', prefixes=' '.join(prefixes)),
     )
 
 
@@ -555,33 +446,18 @@ def build_rccl_plugin(name: str, rocm: str) -> shell:
     name: 'aws-ofi-nccl', which supports ROCm since version 1.18, or 'aws-ofi-rccl', the former fork of
     aws-ofi-nccl for ROCm, which the published images contain.
     """
-    prefix, gpu = '/opt/rccl-plugin', f'/opt/rocm-{rocm}'
-    if name == 'aws-ofi-nccl':
-        commands = build_source(
-            name,
-            prefix,
-            [
-                '--with-libfabric=/opt/libfabric',
-                f'--with-rocm={gpu}',
-                '--with-hwloc=/opt/hwloc',
-                '--disable-tests',
-            ],
+    prefix, gpu, prepare = '/opt/rccl-plugin', f'/opt/rocm-{rocm}', []
+    options = f'--with-rocm={gpu} --with-hwloc=/opt/hwloc --disable-tests'
+    if name == 'aws-ofi-rccl':
+        prepare = ['./autogen.sh']
+        options = (
+            f'--with-hip={gpu} --with-rccl={gpu} --disable-tests CPPFLAGS=-D__HIP_PLATFORM_AMD__=1'
         )
-    else:
-        commands = build_source(
-            name,
-            prefix,
-            [
-                '--with-libfabric=/opt/libfabric',
-                f'--with-hip={gpu}',
-                f'--with-rccl={gpu}',
-                '--disable-tests',
-                'CPPFLAGS=-D__HIP_PLATFORM_AMD__=1',
-            ],
-            prepare=['./autogen.sh'],
-        )
+    options = f'--with-libfabric=/opt/libfabric {options}'
     return common.run_commands(
-        *commands, f'test -e {prefix}/lib/librccl-net.so', reject_rpath(prefix)
+        *build_source(name, prefix, options.split(), prepare),
+        f'test -e {prefix}/lib/librccl-net.so',
+        *list_commands('reject RPATH', prefixes=prefix),
     )
 
 
@@ -660,3 +536,46 @@ def add_stack_test(
         ),
     ]
     return common.render_test(lines)
+
+
+# --- GPU libraries and compilers from Debian packages (container-recipes/debian.py) ---
+
+LIBRARIES = '/usr/lib/x86_64-linux-gnu'
+
+
+def start_build_stage(stage: str, release: str, *tools: str) -> List[Any]:
+    """Return the base image, the build arguments and the packages of a stage with compilers.
+
+    tools: names of additional Debian packages to install.
+    """
+    return [
+        *common.start_debian_stage(stage, release),
+        common.install_packages(*TOOLS, 'xz-utils', *tools),
+    ]
+
+
+def install_gpu_runtime(gpu: str) -> shell:
+    """Return the step that installs GPU libraries, and a symbolic link for libfabric to open."""
+    facts = GPU_OF_DEBIAN[gpu]
+    name, target = facts['opened']
+    return common.run_commands(
+        'apt-get -q update',
+        f'{common.APT_INSTALL} {" ".join(sorted([*facts["packages"], *facts["more_packages"]]))}',
+        common.APT_CLEAN_IMAGE,
+        f'ln -s {LIBRARIES}/{target} /opt/libfabric/lib/{name}',
+    )
+
+
+def check_gpu_libraries(gpu: str) -> List[str]:
+    """Return commands that stop the build if a GPU library is wrong or fails to load."""
+    facts = GPU_OF_DEBIAN[gpu]
+    return [
+        *(
+            f"dpkg-query -W -f '${{Version}}' {name} | grep '^{release}'"
+            for name, release in facts['packages'].items()
+        ),
+        # LD_BIND_NOW makes the loader resolve every symbol of the library.
+        f'for name in {facts["libraries"]} {facts["opened"][0]} libfabric.so.1; do',
+        '    LD_BIND_NOW=1 python3 -c "import ctypes, sys; ctypes.CDLL(sys.argv[1])" "$name"',
+        'done',
+    ]

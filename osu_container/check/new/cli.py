@@ -26,7 +26,6 @@ from osu_container.check.site import (
     format_site_options,
     resolve_host,
 )
-from osu_container.data.approaches import APPROACHES
 from osu_container.discover.host_facts import HostDescriptionError
 from osu_container.image.elf import ElfError
 from osu_container.image.environment import split_command
@@ -112,7 +111,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _resolve_module_name(options: argparse.Namespace) -> str:
-    name = easyconfig.derive_module_name(options.image) if options.name is None else options.name
+    name: str = options.name or easyconfig.derive_module_name(options.image)
     if not name:
         raise NewError(
             "cannot derive a module name from the file name %s. Give a name with --name NAME"
@@ -438,21 +437,18 @@ def main(options: argparse.Namespace) -> int:
         site_path or os.path.basename(options.image),
         sha256,
         example=example,
-        title=APPROACHES[verdict.approach]['title'],
         **parameters,
     )
     _write_easyconfig(options, path, easyconfig.render_easyconfig(values))
-    print('\nNext:')
-    launch_line = launching.format_launch_example(
-        launching.select_launcher(site), verdict.pmi, example
-    )
-    for line in easyconfig.list_next_commands(
-        path,
-        name,
-        verdict.approach,
-        example,
+    module = '%s/%s' % (name, verdict.approach)
+    launcher = launching.select_launcher(site)
+    launch_line = launching.format_launch_example(launcher, verdict.pmi, example)
+    next_commands = [
+        shell.join_words(['eb', path] + _list_eb_options(options, path, verdict, bool(site_path))),
+        'module load ' + module,
         launch_line,
-        _list_eb_options(options, path, verdict, bool(site_path)),
-    ):
-        print('    ' + line)
+        'osu-container proof -- ' + launch_line,
+        'osu-container bench --module %s --run %s' % (module, shell.quote(example)),
+    ]
+    print('\n    '.join(['\nNext:'] + next_commands))
     return 0

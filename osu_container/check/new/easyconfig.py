@@ -1,11 +1,11 @@
-"""Render the easyconfig of an image, derive the module's name, and list the next commands."""
+"""Render the easyconfig of an image, and derive the name of the module."""
 
 import os
 import re
 from typing import Any, Dict, List, Optional, Sequence
 
-from osu_container.base import shell
 from osu_container.base.terminal import escape_line
+from osu_container.data.approaches import APPROACHES
 
 #: Labels with descriptions of an image: of the OCI image-spec, then of the older label-schema.org
 HOMEPAGE_LABELS = (
@@ -109,13 +109,11 @@ def build_parameters(
     sha256: str,
     programs: List[str],
     example: str,
-    title: str,
     labels: Dict[str, str],
 ) -> Dict[str, Any]:
     """
     Return the easyconfig parameters that differ between images.
 
-    title: description of the approach.
     image: file name of the SIF, or the path of a SIF that the site provides.
     programs: names of programs, or absolute paths of programs in the image.
     labels: labels of the image.
@@ -130,7 +128,10 @@ def build_parameters(
         'homepage': _find_label(labels, HOMEPAGE_LABELS)
         or 'unknown, because the image has no label %s' % HOMEPAGE_LABELS[0],
         'description': '%s, in a container: %s.'
-        % (_find_label(labels, DESCRIPTION_LABELS).rstrip('.') or name, title),
+        % (
+            _find_label(labels, DESCRIPTION_LABELS).rstrip('.') or name,
+            APPROACHES[approach]['title'],
+        ),
     }
 
 
@@ -141,28 +142,3 @@ def render_easyconfig(values: Dict[str, Any]) -> str:
         for key, value in values.items()
     }
     return TEXT.format(plain=values['name'], **texts)
-
-
-def list_next_commands(
-    path: str,
-    name: str,
-    approach: str,
-    example: str,
-    start: str,
-    options: Sequence[str],
-) -> List[str]:
-    """
-    Return the commands that install, load, run, prove and benchmark the module.
-
-    path: path of the easyconfig.
-    start: command that launches the example.
-    options: options for eb.
-    """
-    module = '%s/%s' % (name, approach)
-    return [
-        shell.join_words(['eb', path] + list(options)),
-        'module load ' + module,
-        start,
-        'osu-container proof -- ' + start,
-        'osu-container bench --module %s --run %s' % (module, shell.quote(example)),
-    ]

@@ -148,7 +148,7 @@ def main(options: argparse.Namespace) -> int:
     with attempt.open_work_folder():
         attempt.run()
     print('\n%s' % attempt.format_summary())
-    print("\nSend this file: %s" % attempt.file.path)
+    print("\nTo report the results, attach this file to an issue: %s" % attempt.file.path)
     return 1 if attempt.failed else 0
 
 
@@ -282,8 +282,8 @@ class TryRun:
         if self.discovered_system:
             self.file.add('facts', format_survey_report(self.discovered_system))
             self.file.add(SITE_PART, render_site_file(self.discovered_system))
-            self.run_step('site written by discover', self.add_discovered_site)
-        for path in self.run_step('images on this system', self.find_images) or []:
+            self.run_step('add the site that discover found', self.add_discovered_site)
+        for path in self.run_step('find images on this system', self.find_images) or []:
             if self.compute_remaining_seconds() < 2 * MINIMUM_SECONDS:
                 self.failed.append('no time left for %s' % path)
                 break
@@ -350,7 +350,7 @@ class TryRun:
         """
         self.image = path
         runtime = self.runtime = self.runtime or self.run_step(
-            'container runtime', self.find_runtime
+            'find the container runtime', self.find_runtime
         )
         with Image(path, 'osu_') as image:
             lacking = [name for name in PROGRAMS if name not in image.programs]
@@ -367,7 +367,7 @@ class TryRun:
         for name, settings, gpu in ready:
             folder = tempfile.mkdtemp(prefix=name + '-', dir=self.work)
             variables = self.run_step(
-                'commands of module %s' % name,
+                'write the commands of module %s' % name,
                 create_module_folder,
                 folder,
                 settings,
@@ -395,7 +395,9 @@ class TryRun:
                 self.measure_approach(nodes, tasks, stage)
         for stage in sorted(stages, key=lambda stage: stage.settings is not None):
             if self.table[stage.name][1]:  # A benchmark has succeeded.
-                self.run_step('%s: patterns' % stage.name, self.run_patterns, stage)
+                self.run_step(
+                    '%s: MPI communication patterns' % stage.name, self.run_patterns, stage
+                )
 
     def find_host_programs(self) -> List[Stage]:
         """
@@ -435,10 +437,9 @@ class TryRun:
 
         The result is a list of (approach, Settings, whether the approach can use GPUs).
         """
-        names = check.list_applicable_approaches(image)
         verdicts: List[Verdict] = []
         ready: List[Tuple[str, Settings, bool]] = []
-        for name in names:
+        for name in check.list_applicable_approaches(image):
             verdict, settings, gpu = self.run_step(
                 'check: %s' % name, self.select_site_verdict, name, image, runtime
             ) or (None, None, False)
@@ -451,6 +452,9 @@ class TryRun:
                 )
             if settings:
                 ready.append((name, settings, gpu))
+            else:
+                reason = 'check predicts that it fails' if runtime else 'no container runtime'
+                self.skipped.append('%s: %s' % (name, reason))
         best = recommend_approach(verdicts, self.site)
         self.file.add(
             'verdict',
@@ -463,9 +467,6 @@ class TryRun:
                 ((), ()),
             ),
         )
-        reason = 'check predicts that it fails' if runtime else 'no container runtime'
-        left_out = [name for name in names if name not in [approach for approach, _, _ in ready]]
-        self.skipped += ['%s: %s' % (name, reason) for name in left_out]
         return sorted(ready, key=lambda item: item[0] != best)
 
     def select_site_verdict(

@@ -15,6 +15,7 @@ identify the user.
 This module uses only Python 3.6 and its standard library.
 """
 
+import contextlib
 import grp
 import os
 import pwd
@@ -113,56 +114,51 @@ class Redactor:
         folders: more paths to replace, as (path, placeholder).
         """
         names: Dict[str, str] = {}
-        paths = list(folders)
-        for name in (
-            'HOME EBU_USER_PREFIX MYSOFTWARE MYSCRATCH SCRATCH TMPDIR SLURM_SUBMIT_DIR PWD'
-        ).split():
-            paths.append((environ.get(name, ''), '~' if name == 'HOME' else '$' + name))
-        try:
-            user = pwd.getpwuid(os.getuid())
-            paths.append((user.pw_dir, '~'))
-            names.update(dict.fromkeys([user.pw_name, user.pw_gecos.partition(',')[0]], '(user)'))
-        except KeyError:  # The system has no entry for this user id.
-            pass
-        for name in ('USER', 'LOGNAME', 'SLURM_JOB_USER'):
-            names[environ.get(name, '')] = '(user)'
-        for name in (
-            'SLURM_JOB_ACCOUNT SBATCH_ACCOUNT SLURM_ACCOUNT SALLOC_ACCOUNT PAWSEY_PROJECT'
-        ).split():
-            names[environ.get(name, '')] = '(account)'
+        variables = 'EBU_USER_PREFIX MYSOFTWARE MYSCRATCH SCRATCH TMPDIR SLURM_SUBMIT_DIR PWD'
+        places = [(environ.get(name, ''), '$' + name) for name in variables.split()]
+        places += [(environ.get('HOME', ''), '~'), *folders]
         for gid in os.getgroups():
-            try:
-                names.setdefault(grp.getgrgid(gid).gr_name, '(group)') if gid >= 1000 else None
-            except KeyError:
-                pass
-        paths = [
-            (folder, word)
-            for path, word in paths
-            for folder in (path.rstrip('/'), os.path.realpath(path or '/'))
-        ]
-        paths = sorted(
-            {(path, word) for path, word in paths if path.count('/') > 1 or path == '/root'},
-            key=lambda pair: -len(pair[0]),
-        )
+            with contextlib.suppress(KeyError):
+                names[grp.getgrgid(gid).gr_name if gid >= 1000 else ''] = '(group)'
+        with contextlib.suppress(KeyError):  # The system has no entry for this user id.
+            user = pwd.getpwuid(os.getuid())
+            places.append((user.pw_dir, '~'))
+            names.update(dict.fromkeys([user.pw_name, user.pw_gecos.partition(',')[0]], '(user)'))
+        for word, variables in (
+            ('(user)', 'USER LOGNAME SLURM_JOB_USER'),
+            (
+                '(account)',
+                'SLURM_JOB_ACCOUNT SBATCH_ACCOUNT SLURM_ACCOUNT SALLOC_ACCOUNT PAWSEY_PROJECT',
+            ),
+        ):
+            names.update((environ.get(variable, ''), word) for variable in variables.split())
+        paths = {
+            (path, word)
+            for place, word in places
+            for path in (place.rstrip('/'), os.path.realpath(place or '/'))
+            if path.count('/') > 1 or path == '/root'
+        }
         secrets = [
-            value
+            (value, REDACTED)
             for name, value in environ.items()
             if len(value) > 5
             and (mask_secrets(name + '=x') != name + '=x' or name == 'SLURM_JWT')
             and '/' not in value[:1]
         ]
-        #: [(pattern, placeholder)], in the order of replacement
-        self.patterns = [
-            (re.compile(re.escape(value)), REDACTED)
-            for value in sorted(secrets, key=len, reverse=True)
-        ]
-        self.patterns += [
-            (re.compile(re.escape(path) + r'(?![\w.-])'), word) for path, word in paths
-        ]
-        self.patterns += [
-            (re.compile(r'(?<![A-Za-z0-9])%s(?![A-Za-z0-9])' % re.escape(name)), word)
-            for name, word in sorted(names.items(), key=lambda pair: -len(pair[0]))
+        known_names = [
+            (name, word)
+            for name, word in names.items()
             if len(name) > 2 and name.lower() not in COMMON_NAMES
+        ]
+        #: [(pattern, placeholder)], in the order of replacement: a longer text precedes its parts
+        self.patterns = [
+            (re.compile(shape % re.escape(text)), word)
+            for shape, texts in (
+                ('%s', secrets),
+                (r'%s(?![\w.-])', paths),
+                (r'(?<![A-Za-z0-9])%s(?![A-Za-z0-9])', known_names),
+            )
+            for text, word in sorted(texts, key=lambda pair: -len(pair[0]))
         ]
         self.patterns += [(re.compile(pattern), word) for pattern, word in self.SHAPES]
 
