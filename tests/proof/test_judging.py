@@ -57,6 +57,7 @@ def rank(number, tasks=2, node=None, **changes):
         'command': [],
         'promise': HYBRID,
         'step': {'job': '7', 'step': '0', 'tasks': tasks},
+        'spaces': {},
         'variables': {'FI_PROVIDER': 'cxi'},
         'libraries': {
             'libmpi': library('MPICH', '4.2.3', 'image'),
@@ -82,7 +83,7 @@ def rank(number, tasks=2, node=None, **changes):
                 name: part for name, part in dict(found[key], **value).items() if part is not None
             }
         else:
-            found[key] = value
+            found[key] = {} if value is None else value
     return found
 
 
