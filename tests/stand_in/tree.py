@@ -179,9 +179,13 @@ def make_slingshot_image(source, release):
     """
     Return the path of a copy of an image (Path) whose libfabric has the provider cxi.
 
-    release: SHS of the image's libcxi. The copy is in .workstation/pairs/images and is made again
-    after a change of the image or of files/slingshot.c.
+    release: SHS of the image's libcxi. The function builds a missing image. The copy is in
+    .workstation/pairs/images and is made again after a change of the image or of
+    files/slingshot.c.
     """
+    with parts.lock_part(source.name):
+        if not source.exists():
+            run([PROJECT / 'scripts/osu-container', 'image', 'build', source.stem])
     code = STAND_IN / 'files/slingshot.c'
     target = parts.FOLDER / 'images' / f'{source.stem}-libcxi-{release}.sif'
     with parts.lock_part(target.name):
@@ -510,10 +514,8 @@ class Tree:
         """
         here = resolve_site('workstation')['images']['value']
         names = {name: here[name] for name in self.site['images']['value'] if name in here}
-        for name in {'opensource', 'openmpi'} & set(names):
-            source = PROJECT / 'sources' / names[name]
-            if source.exists() and not self.facts_only:
-                names[name] = make_slingshot_image(source, self.shs).name
+        for name in set() if self.facts_only else {'opensource', 'openmpi'} & set(names):
+            names[name] = make_slingshot_image(PROJECT / 'sources' / names[name], self.shs).name
         return names
 
     def make_node(self):
