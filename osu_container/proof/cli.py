@@ -105,7 +105,13 @@ def main(options: argparse.Namespace) -> int:
             "%s -- srun -N2 -n2 osu_bw H H" % options.prog
         )
     if words is options.words and words[1:] and os.path.isdir(words[0]):
-        words = _parse_trailing_options(words, options)
+        options.parser.parse_args(words[1:], options)  # options that follow the folder
+        if options.words:
+            options.parser.error(
+                "unexpected words after the folder %s: %s. Give one folder or one command"
+                % (words[0], ' '.join(options.words))
+            )
+        words = words[:1]
     if len(words) == 1 and (os.path.isdir(words[0]) or not shutil.which(words[0])):
         return report_folder(words[0], options)
     # Invalid values of --approach and --expect are reported before the command runs.
@@ -116,23 +122,6 @@ def main(options: argparse.Namespace) -> int:
             % options.prog
         )
     return run(words, options)
-
-
-def _parse_trailing_options(words: List[str], options: argparse.Namespace) -> List[str]:
-    """
-    Parse options that follow a folder on the command line, and return [folder].
-
-    words: the folder, followed by the options. The function stores the values of the options in
-    `options`.
-    """
-    parser = options.parser
-    parser.parse_args(words[1:], options)
-    if options.words:
-        parser.error(
-            "unexpected words after the folder %s: %s. Give one folder or one command"
-            % (words[0], ' '.join(options.words))
-        )
-    return words[:1]
 
 
 # ---- judging ---------------------------------------------------------------------------------------------------------
@@ -159,14 +148,11 @@ def resolve_expectation(
     if options.approach:
         expectation = build_approach_expectation(options.approach, expectation)
     if options.expect:
-        explicit, base = (
-            judging.parse_expectation(options.expect, is_explicit=True),
-            expectation or judging.NO_EXPECTATION,
-        )
+        explicit = judging.parse_expectation(options.expect, is_explicit=True)
+        base = expectation or judging.NO_EXPECTATION
         changes = {name: value for name, value in explicit._asdict().items() if value is not None}
-        expectation = base._replace(
-            **dict(changes, library_origins=dict(base.library_origins, **explicit.library_origins))
-        )
+        changes['library_origins'] = dict(base.library_origins, **explicit.library_origins)
+        expectation = base._replace(**changes)
     return expectation
 
 
@@ -385,19 +371,17 @@ def report_steps(
     folder: folder of the run, with one subfolder for each Slurm step. code: exit code of the
     command. Raises ProofError if no rank has left a file to judge.
     """
-    if not steps:
-        raise ProofError(explain_missing_proof(command, code))
     for step in steps:
         judging.wait_for_files(step)
     judged = judge_steps(steps, options, os.environ.get('OSU_PROMISE'))
     contradicts = any(step[3] for step in judged)
-    has_failed = bool(code) and not any(step[1].proofs for step in judged)
+    has_mpi = any(step[1].proofs for step in judged)
     kept = os.path.relpath(folder)
-    if not options.output and (has_failed or not contradicts):
+    if not options.output and (not contradicts or code and not has_mpi):
         kept = 'not kept; -o DIR keeps them'
         for step in steps:
             shutil.rmtree(step, ignore_errors=True)
-    if has_failed:
+    if not steps or code and not has_mpi:
         raise ProofError(explain_missing_proof(command, code))
     print('\n%sfiles: %s' % (_format_steps(judged), kept), file=sys.stderr)
     return contradicts
@@ -462,10 +446,8 @@ def explain_missing_proof(command: Sequence[str], code: int) -> str:
 
 
 def _remove_if_empty(folder: Optional[str]) -> None:
-    try:
+    with contextlib.suppress(OSError):
         os.rmdir(folder or '')
-    except OSError:
-        pass
 
 
 def execute_command(

@@ -196,7 +196,7 @@ def read_run(directory: str) -> WatchedRun:
             % (
                 directory,
                 '; '.join(
-                    _format_rank_numbers([proof['rank'] for proof in group]) for group in runs[:4]
+                    format_rank_numbers([proof['rank'] for proof in group]) for group in runs[:4]
                 ),
             )
         )
@@ -309,7 +309,7 @@ def format_ranges(numbers: Iterable[int]) -> str:
     )
 
 
-def _format_rank_numbers(numbers: Sequence[int]) -> str:
+def format_rank_numbers(numbers: Sequence[int]) -> str:
     """Return the numbers of ranks as text, such as 'rank 3' or 'ranks 0-255'."""
     return '%s %s' % ('rank' if len(numbers) == 1 else 'ranks', format_ranges(numbers))
 
@@ -360,15 +360,13 @@ def _make_identity_key(proofs: Iterable[Proof]) -> Callable[[Proof], Dict[str, L
                 )
 
     def identity(proof: Proof) -> Dict[str, List[str]]:
-        return {
-            name: [_identify_build(library), library['where']]
-            if _is_identified(library)
-            else readable.get(
-                (proof['container'], name, library['path']), [library['path'], library['where']]
-            )
-            for name, library in proof['libraries'].items()
-            if name not in LATE_LIBRARIES
-        }
+        builds = {}
+        for name, library in proof['libraries'].items():
+            if name not in LATE_LIBRARIES:
+                build = [_identify_build(library), library['where']]
+                key = proof['container'], name, library['path']
+                builds[name] = build if _is_identified(library) else readable.get(key, build)
+        return builds
 
     return identity
 
@@ -399,27 +397,21 @@ def find_disagreement(proofs: Sequence[Proof]) -> Optional[str]:
     groups = sorted(_group_by_key(proofs, identity), key=len, reverse=True)
     if len(groups) < 2:
         return None
-    names = sorted(
-        {name for group in groups for name in group[0]['libraries'] if name not in LATE_LIBRARIES}
-    )
+    builds = [identity(group[0]) for group in groups]
     differing = [
         name
-        for name in names
-        if len({json.dumps(identity(group[0]).get(name)) for group in groups}) > 1
+        for name in sorted(set().union(*builds))
+        if any(build.get(name) != builds[0].get(name) for build in builds)
     ]
     parts = []
     for group in groups[:4]:
-        texts = []
-        for name in differing:
-            text, library = summarize_library(group[0], name), group[0]['libraries'].get(name)
-            alike = [
-                other
-                for other in groups
-                if other is not group and summarize_library(other[0], name) == text
-            ]
-            texts.append(
-                '%s [%s]' % (text, _identify_build(library)[:12]) if alike and library else text
-            )
+        texts = [
+            '%s [%s]' % (summarize_library(group[0], name), _identify_build(library)[:12])
+            if library
+            else 'no ' + name
+            for name in differing
+            for library in [group[0]['libraries'].get(name)]
+        ]
         nodes = sorted({proof['node'] for proof in group})
         place = '' if len(group) == 1 or len(nodes) > 2 else ' on %s' % ', '.join(nodes)
         parts.append('%s%s loaded %s' % (format_ranks(group), place, ', '.join(texts)))
@@ -586,13 +578,13 @@ def judge_run(
             "%s for %s of %d: the sampler left no file for these ranks. Check that all nodes have python3 and see %s"
             % (
                 UNPROVED,
-                _format_rank_numbers(run.missing_ranks),
+                format_rank_numbers(run.missing_ranks),
                 run.tasks or 0,
                 os.path.abspath(run.directory),
             )
         )
     for group in _group_by_key(run.ranks_without_mpi, lambda entry: entry[1]):
-        ranks = _format_rank_numbers([rank for rank, _ in group])
+        ranks = format_rank_numbers([rank for rank, _ in group])
         problems.append("%s for %s: %s" % (UNPROVED, ranks, group[0][1]))
     expected = expectation or NO_EXPECTATION
     alone = find_singletons(run.proofs, expected.pmi)

@@ -48,7 +48,7 @@ MIN_RUN_TIME = 0.001
 AGREEMENT_TIME = 0.25
 #: Longest time from libmpi to libfabric; MPICH with ch3:nemesis never loads libfabric
 LIBFABRIC_DELAY = 2.0
-#: Time after which a process that is not seen has terminated, see _ProcessMonitor
+#: Time after which a process that is not seen has terminated, see wait_for_mpi()
 EXIT_DELAY = 1.0
 #: Longest time to libmpi; containers on a busy file system start slowly
 LIBRARY_TIMEOUT = 600.0
@@ -108,29 +108,6 @@ class _LoadDetector:
         )
 
 
-class _ProcessMonitor:
-    """
-    Tracks whether a process exists.
-
-    A process may still run even if one reading does not find the process. When a thread of a Go
-    program such as Apptainer executes another program, the process is a zombie for a moment
-    (de_thread() in fs/exec.c) and keeps its start time. If the start time changes, another process
-    has the same pid.
-    """
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.begin: Optional[int] = None
-        self.unseen: Optional[float] = None
-
-    def track_absence(self, now: float) -> Optional[float]:
-        """Return the time at which the process disappeared, None if the process exists at `now`."""
-        stat = loaded.read_process_stat(self.pid)
-        self.begin = self.begin or (stat and stat[1])
-        self.unseen = None if stat and stat[1] == self.begin else self.unseen or now
-        return self.unseen
-
-
 def wait_for_mpi(
     root: int, inherited: Iterable[str]
 ) -> Tuple[Optional['RankProcess'], Optional[str]]:
@@ -139,10 +116,16 @@ def wait_for_mpi(
 
     The result is (the process with MPI, None), or (None, reason) if no process has loaded MPI.
 
+    A process may still run even if one reading does not find the process. When a thread of a Go
+    program such as Apptainer executes another program, the process is a zombie for a moment
+    (de_thread() in fs/exec.c) and keeps its start time. If the start time changes, another process
+    has the same pid.
+
     inherited: inodes of the sockets that the process has inherited from its parent
     """
-    start = time.monotonic()
-    looks, presence = _LoadDetector(inherited), _ProcessMonitor(root)
+    start, looks = time.monotonic(), _LoadDetector(inherited)
+    begin: Optional[int] = None
+    unseen: Optional[float] = None
     while True:
         # Measure the CPU time: waiting for a core does not slow the rank.
         cpu_time = time.process_time()
@@ -150,7 +133,9 @@ def wait_for_mpi(
         cost, now = time.process_time() - cpu_time, time.monotonic()
         if looks.update(look, now):
             return looks.process, None
-        unseen = presence.track_absence(now)
+        stat = loaded.read_process_stat(root)
+        begin = begin or (stat and stat[1])
+        unseen = None if stat and stat[1] == begin else unseen or now
         if unseen and looks.process:
             return looks.process, None  # the process terminated before the confirming reading
         if unseen and now - unseen > EXIT_DELAY:
