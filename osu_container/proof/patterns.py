@@ -369,8 +369,10 @@ def run_patterns(run: Callable[[List[str]], Tuple[str, str]]) -> Iterator[Outcom
             if not found:
                 state = 'not possible here' if _NOT_STARTED.match(problem) else 'failed'
                 found = {name: {state: [problem]} for name in remaining}
-            for name, states in found.items():
+            # The lines of different ranks are in any order.
+            for name in [name for name in remaining if name in found]:
                 remaining.remove(name)
+                states = found[name]
                 states.pop('begins', None)
                 state, details = next(iter(states.items()), ('failed', [problem]))
                 yield Outcome(name, state, list(dict.fromkeys(details)))

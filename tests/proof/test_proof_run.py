@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.proof.patterns import PATTERNS
+from tests.helpers import foreign_images
 from tests.helpers.machine import LASTING, PROJECT, compile_library
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
@@ -212,3 +213,11 @@ def test_patterns_find_injected_faults(shell, tmp_path, module, source, state, p
         for node in ('node1', 'node2'):
             assert re.search(rf' {node}: use_communicators:\d+ .*Dup\(\)', done.stdout)
     assert [path.name for path in tmp_path.glob('.osu-pattern*')] == []
+
+
+@pytest.mark.nightly
+def test_pytorch_pattern_runs_in_an_image_with_pytorch(shell, tmp_path, apptainer):
+    image = foreign_images.make('torch', apptainer)
+    command = f'{SRUN} --mpi=pmix {apptainer} exec {image}'
+    done = shell(f'cd {tmp_path}\n{COMMAND} --patterns -- {command}')
+    assert re.search(r'^pytorch: works, .* over gloo$', done.stdout, re.M), done.stdout
