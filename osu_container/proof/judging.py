@@ -530,7 +530,7 @@ def list_wrong_providers(
     return problems
 
 
-def find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optional[str]:
+def _find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optional[str]:
     """
     Return a sentence that names the ranks whose MPI sees no other rank, or None.
 
@@ -587,7 +587,7 @@ def judge_run(
         ranks = format_rank_numbers([rank for rank, _ in group])
         problems.append("%s for %s: %s" % (UNPROVED, ranks, group[0][1]))
     expected = expectation or NO_EXPECTATION
-    alone = find_singletons(run.proofs, expected.pmi)
+    alone = _find_singletons(run.proofs, expected.pmi)
     if alone:
         problems.append(alone)
     if not run.proofs:

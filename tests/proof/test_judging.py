@@ -15,7 +15,6 @@ from osu_container.proof.judging import (
     UNPROVED,
     ProofError,
     WatchedRun,
-    find_singletons,
     format_ranges,
     judge_run,
     parse_expectation,
@@ -312,7 +311,6 @@ def test_isolated_ranks_name_the_right_mpi_type(promise, family, wanted):
 
 def test_a_run_of_one_rank_is_not_alone():
     assert judge_ranks([rank(0, 1, world=dict(ALONE, tasks=1))])[0] == []
-    assert find_singletons([rank(0, 1, world=ALONE)]) is None
 
 
 def test_ranks_without_a_file_or_without_mpi_are_named():
