@@ -30,6 +30,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 from osu_container.base import shell, streams
 from osu_container.base.files import read_text, require_own_folder
 from osu_container.base.terminal import escape_line, escape_streams
+from osu_container.data.approaches import APPROACHES
 from osu_container.data.launchers import DEFAULT_LAUNCHER, LAUNCHERS
 from osu_container.proof import judging, patterns, proof_text
 from osu_container.proof.judging import ProofError
@@ -146,7 +147,18 @@ def resolve_expectation(
         judging.parse_expectation(shell_expectation) if shell_expectation else None
     )
     if options.approach:
-        expectation = build_approach_expectation(options.approach, expectation)
+        if options.approach not in APPROACHES:
+            raise ProofError(
+                "unknown approach '%s'; known approaches: %s"
+                % (options.approach, ', '.join(sorted(APPROACHES)))
+            )
+        entry: Dict[str, Any] = APPROACHES[options.approach]
+        expectation = (expectation or judging.NO_EXPECTATION)._replace(
+            approach=options.approach,
+            container=entry['container'],
+            library_origins=entry['comes_from'],
+            is_explicit=False,
+        )
     if options.expect:
         explicit = judging.parse_expectation(options.expect, is_explicit=True)
         base = expectation or judging.NO_EXPECTATION
@@ -154,30 +166,6 @@ def resolve_expectation(
         changes['library_origins'] = dict(base.library_origins, **explicit.library_origins)
         expectation = base._replace(**changes)
     return expectation
-
-
-def build_approach_expectation(
-    name: str, module: Optional[judging.Expectation]
-) -> judging.Expectation:
-    """
-    Return the expectation for ranks that run with the approach `name`.
-
-    module: expectation of the loaded module. The function copies the provider and the PMI type from
-    `module`. Raises ProofError if no approach has the name `name`.
-    """
-    from osu_container.data.approaches import APPROACHES
-
-    if name not in APPROACHES:
-        raise ProofError(
-            "unknown approach '%s'; known approaches: %s" % (name, ', '.join(sorted(APPROACHES)))
-        )
-    entry: Dict[str, Any] = APPROACHES[name]
-    return (module or judging.NO_EXPECTATION)._replace(
-        approach=name,
-        container=entry['container'],
-        library_origins=entry['comes_from'],
-        is_explicit=False,
-    )
 
 
 def judge_steps(
@@ -381,8 +369,19 @@ def report_steps(
         kept = 'not kept; -o DIR keeps them'
         for step in steps:
             shutil.rmtree(step, ignore_errors=True)
-    if not steps or code and not has_mpi:
-        raise ProofError(explain_missing_proof(command, code))
+    if code and not has_mpi:
+        raise ProofError(
+            "nothing to prove: %s exited with code %d, see the output of the command above"
+            % (command[0], code)
+        )
+    if not steps:
+        raise ProofError(
+            "nothing to prove: `%s` started no rank that osu-container proof can watch. The program must be started "
+            "by srun, or be a command of an installed module. If mpiexec starts your own program, write "
+            "scripts/rank-proof FOLDER before the name of the program. In a script for sbatch, write "
+            "export OSU_PROOF=1. Instead of srun --task-prolog=PROLOG, use export SLURM_TASK_PROLOG=PROLOG"
+            % shell.join_words(command)
+        )
     print('\n%sfiles: %s' % (_format_steps(judged), kept), file=sys.stderr)
     return contradicts
 
@@ -423,26 +422,6 @@ def _find_new_steps(folder: str, token: str) -> List[str]:
         if steps or time.monotonic() > end:
             return steps
         time.sleep(0.02)
-
-
-def explain_missing_proof(command: Sequence[str], code: int) -> str:
-    """
-    Return a message that explains why no rank of a command has left a file to judge.
-
-    code: exit code of the command.
-    """
-    if code:
-        return "nothing to prove: %s exited with code %d, see the output of the command above" % (
-            command[0],
-            code,
-        )
-    return (
-        "nothing to prove: `%s` started no rank that osu-container proof can watch. The program must be started "
-        "by srun, or be a command of an installed module. If mpiexec starts your own program, write "
-        "scripts/rank-proof FOLDER before the name of the program. In a script for sbatch, write "
-        "export OSU_PROOF=1. Instead of srun --task-prolog=PROLOG, use export SLURM_TASK_PROLOG=PROLOG"
-        % shell.join_words(command)
-    )
 
 
 def _remove_if_empty(folder: Optional[str]) -> None:

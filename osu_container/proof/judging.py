@@ -14,7 +14,19 @@ import json
 import os
 import re
 import time
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 from osu_container.base.files import AnyPath, read_json
 from osu_container.data.approaches import INJECTION_SCRIPT, NAMESPACE_VARIABLES, NO_LIBFABRIC
@@ -460,21 +472,16 @@ def list_contradictions(
                 place = 'the ' + library['where'] if library['where'] else 'an unknown place'
                 found = '%s from %s (%s)' % (name, place, library['path'])
                 if (origin, library['where']) == ('host', 'image'):
-                    expected += _explain_missing_injection(group)
+                    expected += (
+                        ". The host's library was injected, but the loader finds the image's library first"
+                        if any(proof.get('injection') for proof in group)
+                        else ". The host's library was not injected: the bind mounts of the module are missing, "
+                        "for example " + INJECTION_SCRIPT
+                    )
             problems.append('%s loaded %s; expected: %s' % (format_ranks(group), found, expected))
     if library_origins.get('libfabric') != NO_LIBFABRIC:
         problems += list_wrong_providers(proofs, provider, is_explicit)
     return problems + list(filter(None, [find_disagreement(proofs)]))
-
-
-def _explain_missing_injection(proofs: Iterable[Proof]) -> str:
-    """Return a clause that explains why ranks loaded the image's library and not the host's."""
-    if any(proof.get('injection') for proof in proofs):
-        return ". The host's library was injected, but the loader finds the image's library first"
-    return (
-        ". The host's library was not injected: the bind mounts of the module are missing, for example %s"
-        % INJECTION_SCRIPT
-    )
 
 
 def _list_allowed_providers(proof: Proof, expected: Optional[str], is_explicit: bool) -> List[str]:
@@ -599,60 +606,61 @@ def judge_run(
         expected.provider,
         expected.is_explicit,
     )
-    notes = [
-        _note_unseen_network(run.proofs, expected),
-        _note_user_provider(run.proofs, expected),
-        _note_unseen_world(run.proofs),
-        _note_separate_memory(run.proofs),
-    ]
-    return problems, list(filter(None, notes))
+    return problems, list(_list_notes(run.proofs, expected))
 
 
-def _note_unseen_network(proofs: Iterable[Proof], expectation: Expectation) -> Optional[str]:
+def _list_notes(proofs: Sequence[Proof], expectation: Expectation) -> Iterator[str]:
+    """Yield one sentence for each fact that is undetermined, and for each unusual setting."""
     unseen = [proof for proof in proofs if not proof['network'].get('layer')]
-    if not unseen:
-        return None
-    allowed = sorted(
-        {
+    if unseen:
+        allowed = {
             name
             for proof in unseen
             for name in _list_allowed_providers(
                 proof, expectation.provider, expectation.is_explicit
             )
         }
-    )
-    why = (
-        "the program terminated before the program opened a network, or the program needs no network"
-        if all(proof['complete'] for proof in unseen)
-        else "the sampler was terminated, usually together with the step"
-    )
-    return "the sampler did not see the provider of %s%s: %s" % (
-        format_ranks(unseen),
-        ' (expected: %s)' % ' or '.join(allowed) if allowed else '',
-        why,
-    )
-
-
-def _note_user_provider(proofs: Iterable[Proof], expectation: Expectation) -> Optional[str]:
+        yield "the sampler did not see the provider of %s%s: %s" % (
+            format_ranks(unseen),
+            ' (expected: %s)' % ' or '.join(sorted(allowed)) if allowed else '',
+            "the program terminated before the program opened a network, or the program needs no network"
+            if all(proof['complete'] for proof in unseen)
+            else "the sampler was terminated, usually together with the step",
+        )
     providers = {proof['variables'].get('FI_PROVIDER', '') for proof in proofs}
     changed = sorted(providers - {'', expectation.provider})
-    if not changed or not expectation.provider or expectation.is_explicit:
-        return None
-    return (
-        "FI_PROVIDER of the ranks is %s: your setting replaces the value that the module sets, %s"
-        % (' and '.join(changed), expectation.provider)
-    )
-
-
-def _note_unseen_world(proofs: Iterable[Proof]) -> Optional[str]:
+    if changed and expectation.provider and not expectation.is_explicit:
+        yield (
+            "FI_PROVIDER of the ranks is %s: your setting replaces the value that the module sets, %s"
+            % (' and '.join(changed), expectation.provider)
+        )
     unknown = [proof for proof in proofs if proof['world'].get('size') is None]
-    if not unknown:
-        return None
-    how = unknown[0]['world'].get('how') or 'the program terminated too early'
-    return "cannot tell how many ranks of the run are visible to the MPI library of %s: %s" % (
-        format_ranks(unknown),
-        how,
-    )
+    if unknown:
+        yield "cannot tell how many ranks of the run are visible to the MPI library of %s: %s" % (
+            format_ranks(unknown),
+            unknown[0]['world'].get('how') or 'the program terminated too early',
+        )
+    spaces = _collect_node_namespaces(proofs, 'user')
+    apart = sorted(node for node, namespaces in spaces.items() if len(namespaces) > 1)
+    if apart:
+        group = [proof for proof in proofs if proof['node'] in apart]
+        settings = [
+            '%s=%s' % (name, value)
+            for name, value in NO_CMA_SETTINGS
+            if all(proof['variables'].get(name) == value for proof in group)
+        ]
+        yield (
+            "%s on %s each have their own user namespace, so these ranks cannot read each other's memory (CMA): %s. "
+            "Start the program with a command of the module, do not set OSU_SHARE=0, and use Apptainer 1.3 or newer"
+            % (
+                format_ranks(group),
+                ', '.join(apart),
+                'CMA is disabled in the MPI (%s), so messages within a node are slower'
+                % ', '.join(settings)
+                if settings
+                else 'programs fail if their MPI uses CMA',
+            )
+        )
 
 
 def _collect_node_namespaces(proofs: Iterable[Proof], space: str) -> Dict[str, Set[str]]:
@@ -672,35 +680,6 @@ def _collect_node_namespaces(proofs: Iterable[Proof], space: str) -> Dict[str, S
         for node, namespaces in nodes.items()
         if len(namespaces) > 1 and all(namespaces)
     }
-
-
-def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
-    """Return a sentence if ranks on one node cannot read each other's memory, otherwise None."""
-    apart = {
-        node
-        for node, namespaces in _collect_node_namespaces(proofs, 'user').items()
-        if len(namespaces) > 1
-    }
-    if not apart:
-        return None
-    group = [proof for proof in proofs if proof['node'] in apart]
-    settings = [
-        '%s=%s' % (name, value)
-        for name, value in NO_CMA_SETTINGS
-        if all(proof['variables'].get(name) == value for proof in group)
-    ]
-    return (
-        "%s on %s each have their own user namespace, so these ranks cannot read each other's memory (CMA): %s. "
-        "Start the program with a command of the module, do not set OSU_SHARE=0, and use Apptainer 1.3 or newer"
-        % (
-            format_ranks(group),
-            ', '.join(sorted(apart)),
-            'CMA is disabled in the MPI (%s), so messages within a node are slower'
-            % ', '.join(settings)
-            if settings
-            else 'programs fail if their MPI uses CMA',
-        )
-    )
 
 
 # ---- merging ---------------------------------------------------------------------------------------------------------

@@ -45,7 +45,8 @@ DEVICES = [
 ]
 SHARED = re.compile(r'/dev/shm/(.+?)( \(deleted\))?$')
 _SOCKET = re.compile(r'socket:\[(\d+)\]$')
-_LISTENS, _CONNECTED = '0A', '01'
+#: States of TCP sockets in /proc/net/tcp
+_STATES = {'0A': 'listens', '01': 'connected'}
 #: TCP providers of libfabric as FI_PROVIDER names them
 TCP = ('tcp', 'sockets', 'net')
 #: Providers that do not use a network themselves: utility providers, hooks, and shared memory between
@@ -88,19 +89,15 @@ def list_sockets(pid: int, inodes: Container[str]) -> List[Dict[str, Any]]:
             .splitlines()[1:]
         ):
             fields = line.split()
-            if (
-                len(fields) < 10
-                or fields[9] not in inodes
-                or fields[3] not in (_LISTENS, _CONNECTED)
-            ):
+            if len(fields) < 10 or fields[9] not in inodes or fields[3] not in _STATES:
                 continue
             (address, port), peer = _parse_address(fields[1]), _parse_address(fields[2])
             sockets.append(
                 {
-                    'state': 'listens' if fields[3] == _LISTENS else 'connected',
+                    'state': _STATES[fields[3]],
                     'address': address,
                     'port': port,
-                    'peer': None if fields[3] == _LISTENS else '%s:%d' % peer,
+                    'peer': '%s:%d' % peer if _STATES[fields[3]] == 'connected' else None,
                 }
             )
     return sorted(sockets, key=lambda entry: (entry['state'], entry['address'], entry['port']))

@@ -218,12 +218,9 @@ def format_report(
         lines.append('%s: no rank has loaded an MPI library' % name)
     lines += _wrap_sentences('note', notes)
     if problems:
-        lines += _wrap_sentences(
-            None, [problem for problem in problems if problem.startswith(UNPROVED)]
-        )
-        lines += _wrap_sentences(
-            'CONTRADICTION', [problem for problem in problems if not problem.startswith(UNPROVED)]
-        )
+        for problem in problems:
+            label = None if problem.startswith(UNPROVED) else 'CONTRADICTION'
+            lines += _wrap_sentences(label, [problem])
         return '\n'.join(lines) + '\n'
     matched = expectation and format_matched_expectation(expectation, run.proofs)
     if groups and expectation and matched:
