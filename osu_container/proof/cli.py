@@ -30,6 +30,7 @@ from typing import Any, Dict, Iterable, List, Optional, Sequence, Tuple
 from osu_container.base import shell, streams
 from osu_container.base.files import read_text, require_own_folder
 from osu_container.base.terminal import escape_line, escape_streams
+from osu_container.data.approaches import APPROACHES
 from osu_container.data.launchers import DEFAULT_LAUNCHER, LAUNCHERS
 from osu_container.proof import judging, patterns, proof_text
 from osu_container.proof.judging import ProofError
@@ -105,7 +106,13 @@ def main(options: argparse.Namespace) -> int:
             "%s -- srun -N2 -n2 osu_bw H H" % options.prog
         )
     if words is options.words and words[1:] and os.path.isdir(words[0]):
-        words = _parse_trailing_options(words, options)
+        options.parser.parse_args(words[1:], options)  # options that follow the folder
+        if options.words:
+            options.parser.error(
+                "unexpected words after the folder %s: %s. Give one folder or one command"
+                % (words[0], ' '.join(options.words))
+            )
+        words = words[:1]
     if len(words) == 1 and (os.path.isdir(words[0]) or not shutil.which(words[0])):
         return report_folder(words[0], options)
     # Invalid values of --approach and --expect are reported before the command runs.
@@ -116,23 +123,6 @@ def main(options: argparse.Namespace) -> int:
             % options.prog
         )
     return run(words, options)
-
-
-def _parse_trailing_options(words: List[str], options: argparse.Namespace) -> List[str]:
-    """
-    Parse options that follow a folder on the command line, and return [folder].
-
-    words: the folder, followed by the options. The function stores the values of the options in
-    `options`.
-    """
-    parser = options.parser
-    parser.parse_args(words[1:], options)
-    if options.words:
-        parser.error(
-            "unexpected words after the folder %s: %s. Give one folder or one command"
-            % (words[0], ' '.join(options.words))
-        )
-    return words[:1]
 
 
 # ---- judging ---------------------------------------------------------------------------------------------------------
@@ -157,41 +147,25 @@ def resolve_expectation(
         judging.parse_expectation(shell_expectation) if shell_expectation else None
     )
     if options.approach:
-        expectation = build_approach_expectation(options.approach, expectation)
+        if options.approach not in APPROACHES:
+            raise ProofError(
+                "unknown approach '%s'; known approaches: %s"
+                % (options.approach, ', '.join(sorted(APPROACHES)))
+            )
+        entry: Dict[str, Any] = APPROACHES[options.approach]
+        expectation = (expectation or judging.NO_EXPECTATION)._replace(
+            approach=options.approach,
+            container=entry['container'],
+            library_origins=entry['comes_from'],
+            is_explicit=False,
+        )
     if options.expect:
-        explicit, base = (
-            judging.parse_expectation(options.expect, is_explicit=True),
-            expectation or judging.NO_EXPECTATION,
-        )
+        explicit = judging.parse_expectation(options.expect, is_explicit=True)
+        base = expectation or judging.NO_EXPECTATION
         changes = {name: value for name, value in explicit._asdict().items() if value is not None}
-        expectation = base._replace(
-            **dict(changes, library_origins=dict(base.library_origins, **explicit.library_origins))
-        )
+        changes['library_origins'] = dict(base.library_origins, **explicit.library_origins)
+        expectation = base._replace(**changes)
     return expectation
-
-
-def build_approach_expectation(
-    name: str, module: Optional[judging.Expectation]
-) -> judging.Expectation:
-    """
-    Return the expectation for ranks that run with the approach `name`.
-
-    module: expectation of the loaded module. The function copies the provider and the PMI type from
-    `module`. Raises ProofError if no approach has the name `name`.
-    """
-    from osu_container.data.approaches import APPROACHES
-
-    if name not in APPROACHES:
-        raise ProofError(
-            "unknown approach '%s'; known approaches: %s" % (name, ', '.join(sorted(APPROACHES)))
-        )
-    entry: Dict[str, Any] = APPROACHES[name]
-    return (module or judging.NO_EXPECTATION)._replace(
-        approach=name,
-        container=entry['container'],
-        library_origins=entry['comes_from'],
-        is_explicit=False,
-    )
 
 
 def judge_steps(
@@ -385,20 +359,29 @@ def report_steps(
     folder: folder of the run, with one subfolder for each Slurm step. code: exit code of the
     command. Raises ProofError if no rank has left a file to judge.
     """
-    if not steps:
-        raise ProofError(explain_missing_proof(command, code))
     for step in steps:
         judging.wait_for_files(step)
     judged = judge_steps(steps, options, os.environ.get('OSU_PROMISE'))
     contradicts = any(step[3] for step in judged)
-    has_failed = bool(code) and not any(step[1].proofs for step in judged)
+    has_mpi = any(step[1].proofs for step in judged)
     kept = os.path.relpath(folder)
-    if not options.output and (has_failed or not contradicts):
+    if not options.output and (not contradicts or code and not has_mpi):
         kept = 'not kept; -o DIR keeps them'
         for step in steps:
             shutil.rmtree(step, ignore_errors=True)
-    if has_failed:
-        raise ProofError(explain_missing_proof(command, code))
+    if code and not has_mpi:
+        raise ProofError(
+            "nothing to prove: %s exited with code %d, see the output of the command above"
+            % (command[0], code)
+        )
+    if not steps:
+        raise ProofError(
+            "nothing to prove: `%s` started no rank that osu-container proof can watch. The program must be started "
+            "by srun, or be a command of an installed module. If mpiexec starts your own program, write "
+            "scripts/rank-proof FOLDER before the name of the program. In a script for sbatch, write "
+            "export OSU_PROOF=1. Instead of srun --task-prolog=PROLOG, use export SLURM_TASK_PROLOG=PROLOG"
+            % shell.join_words(command)
+        )
     print('\n%sfiles: %s' % (_format_steps(judged), kept), file=sys.stderr)
     return contradicts
 
@@ -441,31 +424,9 @@ def _find_new_steps(folder: str, token: str) -> List[str]:
         time.sleep(0.02)
 
 
-def explain_missing_proof(command: Sequence[str], code: int) -> str:
-    """
-    Return a message that explains why no rank of a command has left a file to judge.
-
-    code: exit code of the command.
-    """
-    if code:
-        return "nothing to prove: %s exited with code %d, see the output of the command above" % (
-            command[0],
-            code,
-        )
-    return (
-        "nothing to prove: `%s` started no rank that osu-container proof can watch. The program must be started "
-        "by srun, or be a command of an installed module. If mpiexec starts your own program, write "
-        "scripts/rank-proof FOLDER before the name of the program. In a script for sbatch, write "
-        "export OSU_PROOF=1. Instead of srun --task-prolog=PROLOG, use export SLURM_TASK_PROLOG=PROLOG"
-        % shell.join_words(command)
-    )
-
-
 def _remove_if_empty(folder: Optional[str]) -> None:
-    try:
+    with contextlib.suppress(OSError):
         os.rmdir(folder or '')
-    except OSError:
-        pass
 
 
 def execute_command(

@@ -14,7 +14,19 @@ import json
 import os
 import re
 import time
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Sequence, Set, Tuple
+from typing import (
+    Any,
+    Callable,
+    Dict,
+    Iterable,
+    Iterator,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 from osu_container.base.files import AnyPath, read_json
 from osu_container.data.approaches import INJECTION_SCRIPT, NAMESPACE_VARIABLES, NO_LIBFABRIC
@@ -59,6 +71,15 @@ class Expectation(NamedTuple):
 
 NO_EXPECTATION = Expectation(None, None, {}, None, None, False)
 
+#: {key of an expectation: its allowed values; () allows any value}
+EXPECTATIONS: Dict[str, Tuple[str, ...]] = {
+    'approach': (),
+    'container': ('yes', 'no'),
+    'libmpi': ('host', 'image'),
+    'libfabric': ('host', 'image', NO_LIBFABRIC),
+    'provider': (),
+    'pmi': (),
+}
 #: {MPI family: value of srun's --mpi= that it needs}, for runs without a module. The values are those
 #: of `srun --mpi=list`
 PMI_BY_FAMILY = {
@@ -88,7 +109,8 @@ def _load_proof(path: str, rank: int) -> Proof:
     """
     Read the file of a rank and return the content, with all keys that data/records.py defines.
 
-    Raises ProofError if the file is missing or damaged.
+    A part of the content such as network is {} if the file does not contain the part. Raises
+    ProofError if the file is missing or damaged.
     """
     try:
         proof = read_json(path, 'rank')
@@ -96,13 +118,13 @@ def _load_proof(path: str, rank: int) -> Proof:
         proof = redact(read_record(proof, RECORDS['rank with MPI' if has_mpi else 'rank']))
         if proof['rank'] not in (None, rank):
             raise ValueError("the file belongs to rank %d" % proof['rank'])
+        parts = ('libraries', 'variables', 'network', 'world', 'spaces', 'step')
         return dict(
             proof,
             rank=rank,
-            libraries=proof['libraries'] or {},
-            variables=proof['variables'] or {},
             complete=proof['complete'] is not False,
             reason=proof['reason'] or 'no reason was recorded',
+            **{part: proof[part] or {} for part in parts},
         )
     except OSError as err:
         raise ProofError(
@@ -134,12 +156,9 @@ def read_proofs(directory: AnyPath, ranks: int) -> List[Proof]:
 
 def _list_rank_files(directory: AnyPath) -> Dict[int, str]:
     """Return {number of a rank: path of the rank's file} for all files of ranks in a folder."""
-    files = {}
-    for path in glob.glob(os.path.join(glob.escape(str(directory)), 'rank-*.json')):
-        match = re.match(r'rank-(\d+)\.json$', os.path.basename(path))
-        if match:
-            files[int(match.group(1))] = path
-    return files
+    paths = glob.glob(os.path.join(glob.escape(str(directory)), 'rank-*.json'))
+    matches = [re.search(r'/rank-(\d+)\.json$', path) for path in paths]
+    return {int(match.group(1)): match.string for match in matches if match}
 
 
 def has_run_token(directory: str, token: str) -> bool:
@@ -165,19 +184,11 @@ def list_step_folders(directory: str) -> List[str]:
     contains subfolders of `directory`.
     """
     if _list_rank_files(directory):
-        return [str(directory)]
-    below = [os.path.join(str(directory), name) for name in sorted(os.listdir(str(directory)))]
-    return sorted(
-        [path for path in below if os.path.isdir(path) and _list_rank_files(path)],
-        key=_split_step_name,
-    )
-
-
-def _split_step_name(path: str) -> List[Any]:
-    """Return a sort key for the name of a step's folder, so that step 9.0 precedes step 10.0."""
-    return [
-        int(part) if part.isdigit() else part for part in re.split(r'(\d+)', os.path.basename(path))
-    ]
+        return [directory]
+    below = [os.path.join(directory, name) for name in os.listdir(directory)]
+    steps = [path for path in below if os.path.isdir(path) and _list_rank_files(path)]
+    # Step 9.0 precedes step 10.0.
+    return sorted(steps, key=lambda path: re.sub(r'\d+', lambda m: m.group().zfill(12), path))
 
 
 def read_run(directory: str) -> WatchedRun:
@@ -190,18 +201,18 @@ def read_run(directory: str) -> WatchedRun:
     if not files:
         raise ProofError("the folder %s contains no file of a rank (rank-0.json, ...)" % directory)
     everything = [_load_proof(files[rank], rank) for rank in sorted(files)]
-    runs = _group_by_key(everything, lambda proof: proof.get('run'))
+    runs = _group_by_key(everything, lambda proof: proof['run'])
     if len(runs) > 1:
         raise ProofError(
             "the folder %s contains files of several runs: %s. Remove the files of the older run"
             % (
                 directory,
                 '; '.join(
-                    _format_rank_numbers([proof['rank'] for proof in group]) for group in runs[:4]
+                    format_rank_numbers([proof['rank'] for proof in group]) for group in runs[:4]
                 ),
             )
         )
-    tasks = max([(proof.get('step') or {}).get('tasks') or 0 for proof in everything]) or None
+    tasks = max(proof['step'].get('tasks') or 0 for proof in everything) or None
     missing = [rank for rank in range(tasks or 0) if rank not in files]
     return WatchedRun(
         str(directory),
@@ -233,8 +244,8 @@ def wait_for_files(
                 proof = _load_proof(files[rank], rank)
             except ProofError:
                 continue
-            tasks = tasks or (proof.get('step') or {}).get('tasks') or 0
-            if proof.get('complete', True):
+            tasks = tasks or proof['step'].get('tasks') or 0
+            if proof['complete']:
                 complete.add(rank)
         if complete and len(complete) >= max(tasks, len(files)):
             return
@@ -256,40 +267,29 @@ def parse_expectation(text: str, is_explicit: bool = False) -> Expectation:
     option --expect, in which commas may separate the parts. Raises ProofError if a part of the text
     is invalid.
     """
-    values = {}
+    values: Dict[str, str] = {}
     for part in (text.replace(',', ' ') if is_explicit else text).split():
         name, sign, value = part.partition('=')
-        if not sign or name not in (
-            'approach',
-            'container',
-            'libmpi',
-            'libfabric',
-            'provider',
-            'pmi',
-        ):
+        if not sign or name not in EXPECTATIONS:
             raise ProofError(
                 "invalid expectation '%s'. Use approach=NAME, container=yes|no, libmpi=host|image, "
                 "libfabric=host|image|none, provider=NAME or pmi=NAME, as in "
                 "libmpi=image,libfabric=host,provider=cxi" % part
             )
-        allowed = {
-            'container': ('yes', 'no'),
-            'libmpi': ('host', 'image'),
-            'libfabric': ('host', 'image', NO_LIBFABRIC),
-        }.get(name)
-        if allowed and value not in allowed:
+        if EXPECTATIONS[name] and value not in EXPECTATIONS[name]:
             raise ProofError(
                 "invalid expectation %s=%s: the value of %s must be one of %s"
-                % (name, value, name, ', '.join(allowed))
+                % (name, value, name, ', '.join(EXPECTATIONS[name]))
             )
         values[name] = value
+    provider = values.get('provider') or None
     return Expectation(
         values.get('approach'),
-        {'yes': True, 'no': False}.get(values.get('container', '')),
+        values['container'] == 'yes' if 'container' in values else None,
         {name: values[name] for name in ('libmpi', 'libfabric') if name in values},
-        values.get('provider') or None,
+        provider,
         values.get('pmi') or None,
-        is_explicit and bool(values.get('provider')),
+        bool(is_explicit and provider),
     )
 
 
@@ -300,10 +300,8 @@ def find_expectation(proofs: Iterable[Proof]) -> Optional[Expectation]:
     The module sets the variable OSU_PROMISE. Raises ProofError if the value of OSU_PROMISE is
     invalid.
     """
-    texts = [
-        proof.get('promise') or proof.get('variables', {}).get('OSU_PROMISE') for proof in proofs
-    ]
-    text = next((text for text in texts if text), None)
+    texts = [proof['promise'] or proof['variables'].get('OSU_PROMISE') for proof in proofs]
+    text = next(filter(None, texts), '')
     return parse_expectation(text) if text else None
 
 
@@ -323,7 +321,7 @@ def format_ranges(numbers: Iterable[int]) -> str:
     )
 
 
-def _format_rank_numbers(numbers: Sequence[int]) -> str:
+def format_rank_numbers(numbers: Sequence[int]) -> str:
     """Return the numbers of ranks as text, such as 'rank 3' or 'ranks 0-255'."""
     return '%s %s' % ('rank' if len(numbers) == 1 else 'ranks', format_ranges(numbers))
 
@@ -374,15 +372,13 @@ def _make_identity_key(proofs: Iterable[Proof]) -> Callable[[Proof], Dict[str, L
                 )
 
     def identity(proof: Proof) -> Dict[str, List[str]]:
-        return {
-            name: [_identify_build(library), library['where']]
-            if _is_identified(library)
-            else readable.get(
-                (proof['container'], name, library['path']), [library['path'], library['where']]
-            )
-            for name, library in proof['libraries'].items()
-            if name not in LATE_LIBRARIES
-        }
+        builds = {}
+        for name, library in proof['libraries'].items():
+            if name not in LATE_LIBRARIES:
+                build = [_identify_build(library), library['where']]
+                key = proof['container'], name, library['path']
+                builds[name] = build if _is_identified(library) else readable.get(key, build)
+        return builds
 
     return identity
 
@@ -413,27 +409,21 @@ def find_disagreement(proofs: Sequence[Proof]) -> Optional[str]:
     groups = sorted(_group_by_key(proofs, identity), key=len, reverse=True)
     if len(groups) < 2:
         return None
-    names = sorted(
-        {name for group in groups for name in group[0]['libraries'] if name not in LATE_LIBRARIES}
-    )
+    builds = [identity(group[0]) for group in groups]
     differing = [
         name
-        for name in names
-        if len({json.dumps(identity(group[0]).get(name)) for group in groups}) > 1
+        for name in sorted(set().union(*builds))
+        if any(build.get(name) != builds[0].get(name) for build in builds)
     ]
     parts = []
     for group in groups[:4]:
-        texts = []
-        for name in differing:
-            text, library = summarize_library(group[0], name), group[0]['libraries'].get(name)
-            alike = [
-                other
-                for other in groups
-                if other is not group and summarize_library(other[0], name) == text
-            ]
-            texts.append(
-                '%s [%s]' % (text, _identify_build(library)[:12]) if alike and library else text
-            )
+        texts = [
+            '%s [%s]' % (summarize_library(group[0], name), _identify_build(library)[:12])
+            if library
+            else 'no ' + name
+            for name in differing
+            for library in [group[0]['libraries'].get(name)]
+        ]
         nodes = sorted({proof['node'] for proof in group})
         place = '' if len(group) == 1 or len(nodes) > 2 else ' on %s' % ', '.join(nodes)
         parts.append('%s%s loaded %s' % (format_ranks(group), place, ', '.join(texts)))
@@ -454,17 +444,11 @@ def list_contradictions(
     The parameters after `proofs` have the names and meanings of the fields of Expectation.
     """
     problems = []
-    for group in _group_by_key(
-        [proof for proof in proofs if container is not None and proof['container'] != container],
-        lambda proof: proof['container'],
-    ):
+    strays = [proof for proof in proofs if container not in (None, proof['container'])]
+    if strays:
+        places = ('outside', 'in') if container else ('in', 'outside')
         problems.append(
-            "%s ran %s a container; expected: %s a container"
-            % (
-                format_ranks(group),
-                'in' if group[0]['container'] else 'outside',
-                'in' if container else 'outside',
-            )
+            "%s ran %s a container; expected: %s a container" % (format_ranks(strays), *places)
         )
     for name, origin in sorted(library_origins.items()):
         unread: List[Proof] = []
@@ -482,39 +466,22 @@ def list_contradictions(
             )
         for entries in _group_by_key(wrong, lambda entry: entry[0] and entry[0]['path']):
             library, group = entries[0][0], [proof for _, proof in entries]
-            if library is None:
-                problems.append(
-                    "%s loaded no %s; expected: %s of the %s"
-                    % (format_ranks(group), name, name, origin)
-                )
-            else:
-                problems.append(
-                    "%s loaded %s from %s (%s); expected: %s%s"
-                    % (
-                        format_ranks(group),
-                        name,
-                        'the ' + library['where'] if library['where'] else 'an unknown place',
-                        library['path'],
-                        'none' if origin == NO_LIBFABRIC else '%s of the %s' % (name, origin),
-                        _explain_missing_injection(group)
-                        if origin == 'host' and library['where'] == 'image'
-                        else '',
+            expected = 'none' if origin == NO_LIBFABRIC else '%s of the %s' % (name, origin)
+            found = 'no ' + name
+            if library:
+                place = 'the ' + library['where'] if library['where'] else 'an unknown place'
+                found = '%s from %s (%s)' % (name, place, library['path'])
+                if (origin, library['where']) == ('host', 'image'):
+                    expected += (
+                        ". The host's library was injected, but the loader finds the image's library first"
+                        if any(proof.get('injection') for proof in group)
+                        else ". The host's library was not injected: the bind mounts of the module are missing, "
+                        "for example " + INJECTION_SCRIPT
                     )
-                )
+            problems.append('%s loaded %s; expected: %s' % (format_ranks(group), found, expected))
     if library_origins.get('libfabric') != NO_LIBFABRIC:
         problems += list_wrong_providers(proofs, provider, is_explicit)
-    differ = find_disagreement(proofs)
-    return problems + ([differ] if differ else [])
-
-
-def _explain_missing_injection(proofs: Iterable[Proof]) -> str:
-    """Return a clause that explains why ranks loaded the image's library and not the host's."""
-    if any(proof.get('injection') for proof in proofs):
-        return ". The host's library was injected, but the loader finds the image's library first"
-    return (
-        ". The host's library was not injected: the bind mounts of the module are missing, for example %s"
-        % INJECTION_SCRIPT
-    )
+    return problems + list(filter(None, [find_disagreement(proofs)]))
 
 
 def _list_allowed_providers(proof: Proof, expected: Optional[str], is_explicit: bool) -> List[str]:
@@ -524,9 +491,7 @@ def _list_allowed_providers(proof: Proof, expected: Optional[str], is_explicit: 
     The variable FI_PROVIDER of the rank lists the allowed providers. If FI_PROVIDER is not set, or
     if `is_explicit` is True, the result is the expected provider.
     """
-    variable, links = (
-        proof.get('variables', {}).get(name) for name in ('FI_PROVIDER', 'FI_LNX_PROV_LINKS')
-    )
+    variable, links = map(proof['variables'].get, ('FI_PROVIDER', 'FI_LNX_PROV_LINKS'))
     return parse_allowed_providers(
         expected if is_explicit else variable, links
     ) or parse_allowed_providers(expected, links)
@@ -538,61 +503,41 @@ def list_wrong_providers(
     """Return one sentence for each group of ranks that use an unexpected provider."""
     wrong = []
     for proof in proofs:
-        network, allowed = (
-            proof.get('network'),
-            _list_allowed_providers(proof, expected, is_explicit),
-        )
-        if not network or not allowed or network['layer'] is None:
+        network, allowed = proof['network'], _list_allowed_providers(proof, expected, is_explicit)
+        if not network.get('layer') or not allowed:
             continue
         # The TCP providers cannot be told apart, and psm2 and opx use the same device.
         is_tcp = network['layer'] == 'mpi' or network['provider'] in TCP
         provider = 'cxi' if network['provider'] == SIMULATED_CXI else network['provider'] or ''
         matching = TCP if is_tcp else provider.split(' or ')
         if set(allowed).isdisjoint(matching):
-            wrong.append((proof, allowed, network))
+            wrong.append((allowed, network, proof))
     problems = []
     for group in _group_by_key(
-        wrong, lambda entry: (entry[1], entry[2]['layer'], entry[2]['provider'])
+        wrong, lambda entry: (entry[0], entry[1]['layer'], entry[1]['provider'])
     ):
-        _, allowed, network = group[0]
+        allowed, network, first = group[0]
         used = {
             'libfabric': "libfabric's provider %s" % network['provider'],
             'ucx': 'UCX, not libfabric',
             'mpi': "MPI's own TCP, not libfabric",
         }[network['layer']]
         slow = network['provider'] in TCP and set(allowed).isdisjoint(TCP)
-        ranks = [entry[0] for entry in group]
         problems.append(
-            "%s use %s%s (%s); expected: %s"
+            "%s used %s%s (rank %d: %s); expected: %s"
             % (
-                format_ranks(ranks),
+                format_ranks([proof for _, _, proof in group]),
                 used,
                 ', the slow network' if slow else '',
-                _format_network_evidence(ranks),
+                first['rank'],
+                network['how'],
                 ' or '.join(allowed),
             )
         )
-    return [
-        text.replace(' use ', ' uses ', 1) if text.startswith('rank ') else text
-        for text in problems
-    ]
+    return problems
 
 
-def _format_network_evidence(proofs: Sequence[Proof]) -> str:
-    """
-    Return the evidence from which the sampler recognized the network of ranks.
-
-    If the evidence differs between the ranks, the result is the evidence of the first rank.
-    """
-    first = proofs[0]['network']['how']
-    return (
-        first
-        if len({proof['network']['how'] for proof in proofs}) == 1
-        else 'rank %d: %s' % (proofs[0]['rank'], first)
-    )
-
-
-def find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optional[str]:
+def _find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optional[str]:
     """
     Return a sentence that names the ranks whose MPI sees no other rank, or None.
 
@@ -602,19 +547,14 @@ def find_singletons(proofs: Sequence[Proof], pmi: Optional[str] = None) -> Optio
     alone = [
         proof
         for proof in proofs
-        if (proof.get('world') or {}).get('size') == 1
-        and ((proof['world']['tasks'] or 1) > 1 or len(proofs) > 1)
+        if proof['world'].get('size') == 1 and max(proof['world']['tasks'] or 1, len(proofs)) > 1
     ]
     if not alone:
         return None
-    families = sorted(
-        {(proof['libraries'].get('libmpi') or {}).get('family') or '' for proof in alone}
-    )
-    right = pmi or next(
-        (PMI_BY_FAMILY[family] for family in families if family in PMI_BY_FAMILY), None
-    )
+    families = {proof['libraries'].get('libmpi', {}).get('family') for proof in alone}
+    right = pmi or next((kind for name, kind in PMI_BY_FAMILY.items() if name in families), None)
     tasks = alone[0]['world']['tasks'] or len(proofs)
-    used = sorted({proof.get('variables', {}).get('SLURM_MPI_TYPE') or 'none' for proof in alone})
+    used = sorted({proof['variables'].get('SLURM_MPI_TYPE') or 'none' for proof in alone})
     return "the MPI of %s sees 1 rank, but srun started %d ranks (%s; srun used --mpi=%s). %s" % (
         format_ranks(alone),
         tasks,
@@ -639,98 +579,88 @@ def judge_run(
     Each problem makes the proof fail. A note reports an undetermined fact or an unusual setting. If
     `expectation` is None, the function only compares the ranks with each other.
     """
-    problems, notes = [], []
+    problems = []
     if run.missing_ranks:
         problems.append(
             "%s for %s of %d: the sampler left no file for these ranks. Check that all nodes have python3 and see %s"
             % (
                 UNPROVED,
-                _format_rank_numbers(run.missing_ranks),
+                format_rank_numbers(run.missing_ranks),
                 run.tasks or 0,
                 os.path.abspath(run.directory),
             )
         )
-    reasons: Dict[str, List[int]] = {}
-    for rank, reason in run.ranks_without_mpi:
-        reasons.setdefault(reason, []).append(rank)
-    for reason, ranks in sorted(reasons.items()):
-        problems.append("%s for %s: %s" % (UNPROVED, _format_rank_numbers(ranks), reason))
-    alone = find_singletons(run.proofs, expectation.pmi if expectation else None)
+    for group in _group_by_key(run.ranks_without_mpi, lambda entry: entry[1]):
+        ranks = format_rank_numbers([rank for rank, _ in group])
+        problems.append("%s for %s: %s" % (UNPROVED, ranks, group[0][1]))
+    expected = expectation or NO_EXPECTATION
+    alone = _find_singletons(run.proofs, expected.pmi)
     if alone:
         problems.append(alone)
-    if run.proofs:
-        expected = expectation or NO_EXPECTATION
-        problems += list_contradictions(
-            run.proofs,
-            expected.library_origins,
-            expected.container,
-            expected.provider,
-            expected.is_explicit,
-        )
-        notes += _list_notes(run, expected)
-    return problems, notes
+    if not run.proofs:
+        return problems, []
+    problems += list_contradictions(
+        run.proofs,
+        expected.library_origins,
+        expected.container,
+        expected.provider,
+        expected.is_explicit,
+    )
+    return problems, list(_list_notes(run.proofs, expected))
 
 
-def _list_notes(run: WatchedRun, expectation: Expectation) -> List[str]:
-    notes = [
-        _note_unseen_network(run.proofs, expectation),
-        _note_user_provider(run.proofs, expectation),
-        _note_unseen_world(run.proofs),
-        _note_separate_memory(run.proofs),
-    ]
-    return [note for note in notes if note]
-
-
-def _note_unseen_network(proofs: Iterable[Proof], expectation: Expectation) -> Optional[str]:
-    unseen = [proof for proof in proofs if not (proof.get('network') or {}).get('layer')]
-    if not unseen:
-        return None
-    allowed = sorted(
-        {
+def _list_notes(proofs: Sequence[Proof], expectation: Expectation) -> Iterator[str]:
+    """Yield one sentence for each fact that is undetermined, and for each unusual setting."""
+    unseen = [proof for proof in proofs if not proof['network'].get('layer')]
+    if unseen:
+        allowed = {
             name
             for proof in unseen
             for name in _list_allowed_providers(
                 proof, expectation.provider, expectation.is_explicit
             )
         }
-    )
-    why = (
-        "the program terminated before the program opened a network, or the program needs no network"
-        if all(proof.get('complete', True) for proof in unseen)
-        else "the sampler was terminated, usually together with the step"
-    )
-    return "the sampler did not see the provider of %s%s: %s" % (
-        format_ranks(unseen),
-        ' (expected: %s)' % ' or '.join(allowed) if allowed else '',
-        why,
-    )
-
-
-def _note_user_provider(proofs: Iterable[Proof], expectation: Expectation) -> Optional[str]:
-    providers = sorted(
-        {proof.get('variables', {}).get('FI_PROVIDER') or '' for proof in proofs}
-        - {'', expectation.provider}
-    )
-    if not providers or not expectation.provider or expectation.is_explicit:
-        return None
-    return (
-        "FI_PROVIDER of the ranks is %s: your setting replaces the value that the module sets, %s"
-        % (
-            ' and '.join(providers),
-            expectation.provider,
+        yield "the sampler did not see the provider of %s%s: %s" % (
+            format_ranks(unseen),
+            ' (expected: %s)' % ' or '.join(sorted(allowed)) if allowed else '',
+            "the program terminated before the program opened a network, or the program needs no network"
+            if all(proof['complete'] for proof in unseen)
+            else "the sampler was terminated, usually together with the step",
         )
-    )
-
-
-def _note_unseen_world(proofs: Iterable[Proof]) -> Optional[str]:
-    unknown = [proof for proof in proofs if (proof.get('world') or {}).get('size') is None]
-    if not unknown:
-        return None
-    how = (unknown[0].get('world') or {}).get('how') or 'the program terminated too early'
-    return "cannot tell how many ranks of the run are visible to the MPI library of %s: %s" % (
-        format_ranks(unknown),
-        how,
-    )
+    providers = {proof['variables'].get('FI_PROVIDER', '') for proof in proofs}
+    changed = sorted(providers - {'', expectation.provider})
+    if changed and expectation.provider and not expectation.is_explicit:
+        yield (
+            "FI_PROVIDER of the ranks is %s: your setting replaces the value that the module sets, %s"
+            % (' and '.join(changed), expectation.provider)
+        )
+    unknown = [proof for proof in proofs if proof['world'].get('size') is None]
+    if unknown:
+        yield "cannot tell how many ranks of the run are visible to the MPI library of %s: %s" % (
+            format_ranks(unknown),
+            unknown[0]['world'].get('how') or 'the program terminated too early',
+        )
+    spaces = _collect_node_namespaces(proofs, 'user')
+    apart = sorted(node for node, namespaces in spaces.items() if len(namespaces) > 1)
+    if apart:
+        group = [proof for proof in proofs if proof['node'] in apart]
+        settings = [
+            '%s=%s' % (name, value)
+            for name, value in NO_CMA_SETTINGS
+            if all(proof['variables'].get(name) == value for proof in group)
+        ]
+        yield (
+            "%s on %s each have their own user namespace, so these ranks cannot read each other's memory (CMA): %s. "
+            "Start the program with a command of the module, do not set OSU_SHARE=0, and use Apptainer 1.3 or newer"
+            % (
+                format_ranks(group),
+                ', '.join(apart),
+                'CMA is disabled in the MPI (%s), so messages within a node are slower'
+                % ', '.join(settings)
+                if settings
+                else 'programs fail if their MPI uses CMA',
+            )
+        )
 
 
 def _collect_node_namespaces(proofs: Iterable[Proof], space: str) -> Dict[str, Set[str]]:
@@ -744,41 +674,12 @@ def _collect_node_namespaces(proofs: Iterable[Proof], space: str) -> Dict[str, S
     nodes: Dict[str, List[Any]] = {}
     for proof in proofs:
         if proof['container']:
-            nodes.setdefault(proof['node'], []).append((proof.get('spaces') or {}).get(space))
+            nodes.setdefault(proof['node'], []).append(proof['spaces'].get(space))
     return {
         node: set(namespaces)
         for node, namespaces in nodes.items()
         if len(namespaces) > 1 and all(namespaces)
     }
-
-
-def _note_separate_memory(proofs: Iterable[Proof]) -> Optional[str]:
-    """Return a sentence if ranks on one node cannot read each other's memory, otherwise None."""
-    apart = {
-        node
-        for node, namespaces in _collect_node_namespaces(proofs, 'user').items()
-        if len(namespaces) > 1
-    }
-    if not apart:
-        return None
-    group = [proof for proof in proofs if proof['node'] in apart]
-    settings = [
-        '%s=%s' % (name, value)
-        for name, value in NO_CMA_SETTINGS
-        if all(proof['variables'].get(name) == value for proof in group)
-    ]
-    return (
-        "%s on %s each have their own user namespace, so these ranks cannot read each other's memory (CMA): %s. "
-        "Start the program with a command of the module, do not set OSU_SHARE=0, and use Apptainer 1.3 or newer"
-        % (
-            format_ranks(group),
-            ', '.join(sorted(apart)),
-            'CMA is disabled in the MPI (%s), so messages within a node are slower'
-            % ', '.join(settings)
-            if settings
-            else 'programs fail if their MPI uses CMA',
-        )
-    )
 
 
 # ---- merging ---------------------------------------------------------------------------------------------------------
@@ -844,11 +745,8 @@ def _count_variants(
     dict for each different value. Each dict contains `keys`, the number of ranks as `ranks`, and
     the evidence of the first rank as `how`.
     """
-    groups = _group_by_key(proofs, lambda proof: [(proof.get(part) or {}).get(key) for key in keys])
-    variants = []
-    for group in groups:
-        first = group[0].get(part) or {}
-        variants.append(
-            dict({key: first.get(key) for key in keys}, ranks=len(group), how=first.get('how'))
-        )
-    return variants
+    groups = _group_by_key(proofs, lambda proof: [proof[part].get(key) for key in keys])
+    return [
+        dict({key: group[0][part].get(key) for key in [*keys, 'how']}, ranks=len(group))
+        for group in groups
+    ]

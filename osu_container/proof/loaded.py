@@ -13,6 +13,7 @@ Each library has a path, a release, a build id and an origin.
 This module needs only Python 3.6 and its standard library, so that it runs on any compute node.
 """
 
+import contextlib
 import os
 import re
 from typing import Any, Dict, Iterable, Iterator, List, NamedTuple, Optional, Sequence, Tuple
@@ -183,13 +184,8 @@ def _find_mount(path: str, mounts: Iterable[Mount]) -> Optional[Mount]:
     If several mounts contain the path, the result is the mount with the longest mount point. If
     several mounts have the same mount point, the result is the newest of these mounts.
     """
-    best = None
-    for mount in mounts:
-        if _find_relative_path(path, mount.point) is not None and (
-            best is None or len(mount.point) >= len(best.point)
-        ):
-            best = mount
-    return best
+    outer = [mount for mount in mounts if _find_relative_path(path, mount.point) is not None]
+    return max(reversed(outer), key=lambda mount: len(mount.point)) if outer else None
 
 
 def _is_same_file(first: str, second: str) -> bool:
@@ -243,23 +239,6 @@ def resolve_origin(
     if device not in {mount.device for mount in host_mounts}:
         return 'image', None
     return None, None
-
-
-def _open_files(paths: Dict[str, str]) -> Dict[str, int]:
-    """
-    Open the files in {name: path} and return {name: file descriptor}.
-
-    The result does not contain files that cannot be opened. The function opens all files before any
-    file is read, because a short program may terminate during the reading. An open file stays
-    readable, even if another process reuses the pid.
-    """
-    descriptors = {}
-    for name, path in paths.items():
-        try:
-            descriptors[name] = os.open(path, os.O_RDONLY)
-        except OSError:
-            pass
-    return descriptors
 
 
 def read_library_facts(
@@ -322,12 +301,11 @@ def add_checksums(pid: int, facts: Dict[str, Any]) -> None:
     """
     for library in facts['libraries'].values():
         if library['build_id'] is None and library['sha256'] is None and library['problem'] is None:
-            try:
+            # If the process has terminated, the checksum stays unknown.
+            with contextlib.suppress(OSError, ValueError):
                 library['sha256'] = compute_sha256(
                     library['host_path'] or '/proc/%d/root%s' % (pid, library['path'])
                 )
-            except (OSError, ValueError):
-                pass  # the process has terminated, so the checksum stays unknown
 
 
 def read_environment(pid: int) -> Dict[str, str]:
@@ -347,16 +325,6 @@ def read_program(pid: int) -> Tuple[Optional[str], List[str]]:
     ]
 
 
-def _read_container(
-    pid: int, environment: Dict[str, str]
-) -> Tuple[bool, Optional[str], Optional[str]]:
-    """Return (whether a process is in a container, path of the image, mount namespace)."""
-    namespace = read_proc_link('/proc/%d/ns/mnt' % pid)
-    image = environment.get('APPTAINER_CONTAINER') or environment.get('SINGULARITY_CONTAINER')
-    container = namespace != read_proc_link('/proc/self/ns/mnt') if namespace else bool(image)
-    return container, image, namespace
-
-
 def read_process_facts(pid: int, libraries: Dict[str, str]) -> Dict[str, Any]:
     """
     Return the facts on a process and its libraries, with the keys of data/records.py.
@@ -364,12 +332,17 @@ def read_process_facts(pid: int, libraries: Dict[str, str]) -> Dict[str, Any]:
     libraries: {key of LIBRARIES: path of the library that the process has mapped}
     """
     environment = read_environment(pid)
-    container, image, namespace = _read_container(pid, environment)
+    namespace = read_proc_link('/proc/%d/ns/mnt' % pid)
+    image = environment.get('APPTAINER_CONTAINER') or environment.get('SINGULARITY_CONTAINER')
+    container = namespace != read_proc_link('/proc/self/ns/mnt') if namespace else bool(image)
     mounts = read_mounts(pid)
     root = '/proc/%d/root' % pid if container else ''
-    descriptors = _open_files(
-        {name: root + path for name, path in libraries.items()} if mounts else {}
-    )
+    # Open all files before any file is read, because a short program may terminate during the
+    # reading. An open file stays readable, even if another process reuses the pid.
+    descriptors = {}
+    for name, path in libraries.items() if mounts else ():
+        with contextlib.suppress(OSError):
+            descriptors[name] = os.open(root + path, os.O_RDONLY)
     host_mounts = read_mounts('self')
     executable, command = read_program(pid)
     try:

@@ -45,7 +45,8 @@ DEVICES = [
 ]
 SHARED = re.compile(r'/dev/shm/(.+?)( \(deleted\))?$')
 _SOCKET = re.compile(r'socket:\[(\d+)\]$')
-_LISTENS, _CONNECTED = '0A', '01'
+#: States of TCP sockets in /proc/net/tcp
+_STATES = {'0A': 'listens', '01': 'connected'}
 #: TCP providers of libfabric as FI_PROVIDER names them
 TCP = ('tcp', 'sockets', 'net')
 #: Providers that do not use a network themselves: utility providers, hooks, and shared memory between
@@ -88,19 +89,15 @@ def list_sockets(pid: int, inodes: Container[str]) -> List[Dict[str, Any]]:
             .splitlines()[1:]
         ):
             fields = line.split()
-            if (
-                len(fields) < 10
-                or fields[9] not in inodes
-                or fields[3] not in (_LISTENS, _CONNECTED)
-            ):
+            if len(fields) < 10 or fields[9] not in inodes or fields[3] not in _STATES:
                 continue
             (address, port), peer = _parse_address(fields[1]), _parse_address(fields[2])
             sockets.append(
                 {
-                    'state': 'listens' if fields[3] == _LISTENS else 'connected',
+                    'state': _STATES[fields[3]],
                     'address': address,
                     'port': port,
-                    'peer': None if fields[3] == _LISTENS else '%s:%d' % peer,
+                    'peer': '%s:%d' % peer if _STATES[fields[3]] == 'connected' else None,
                 }
             )
     return sorted(sockets, key=lambda entry: (entry['state'], entry['address'], entry['port']))
@@ -273,19 +270,15 @@ def _identify_by_device(
         names = [match.group(1) for match in map(pattern.match, devices) if match]
         if not names:
             continue
-        how = (
-            'the process sends over TCP through a simulated provider cxi, not over Slingshot'
-            if provider == SIMULATED_CXI
-            else 'the process has %s open' % ', '.join('/dev/' + name for name in names)
-        )
+        how = 'the process has %s open' % ', '.join('/dev/' + name for name in names)
+        if provider == SIMULATED_CXI:
+            how = 'the process sends over TCP through a simulated provider cxi, not over Slingshot'
         if layer != 'libfabric':
             return layer, None, names, how
-        both = (
-            'libucp' in libraries
-            and provider == 'verbs'
-            and environment.get('MPIR_CVAR_CH4_NETMOD') != 'ofi'
-        )
-        return None if both else layer, provider, names, how
+        is_mpi_netmod_known = environment.get('MPIR_CVAR_CH4_NETMOD') == 'ofi'
+        if provider == 'verbs' and 'libucp' in libraries and not is_mpi_netmod_known:
+            return None, provider, names, how
+        return layer, provider, names, how
     return None
 
 
@@ -304,36 +297,37 @@ def _identify_by_sockets(
             layer,
             None,
             domains,
-            "the process has memory segments of UCX"
-            + (" and listens at TCP ports" if bound else ""),
+            "the process has memory segments of UCX" + bool(bound) * (" and listens at TCP ports"),
         )
     if not listens:
         return None
-    if layer == 'libfabric' and bound:
-        named = [
-            name for name in parse_allowed_providers(environment.get('FI_PROVIDER')) if name in TCP
-        ]
+    if layer != 'libfabric':
         return (
-            layer,
-            named[0] if named else 'tcp',
+            'mpi',
+            'tcp',
             domains,
-            "the process listens at %s"
-            % ', '.join('%s:%d' % (entry['address'], entry['port']) for entry in bound),
+            "the process listens at TCP ports and has not loaded libfabric",
         )
-    if layer == 'libfabric':
+    if not bound:
         return (
             'mpi',
             None,
             domains,
             "the process listens at TCP ports of all addresses, but libfabric listens at a single address",
         )
-    return 'mpi', 'tcp', domains, "the process listens at TCP ports and has not loaded libfabric"
+    allowed = parse_allowed_providers(environment.get('FI_PROVIDER'))
+    return (
+        layer,
+        next((name for name in allowed if name in TCP), 'tcp'),
+        domains,
+        "the process listens at %s"
+        % ', '.join('%s:%d' % (entry['address'], entry['port']) for entry in bound),
+    )
 
 
 # ---- how many ranks MPI sees -----------------------------------------------------------------------------------------
 
-#: Variables that process managers set for a rank
-_PMI = ('PMI_FD', 'PMI_PORT', 'PMI_CONTROL_FD')
+#: Variables that PALS sets for a rank
 _PALS = ('PALS_APINFO', 'PALS_APID')
 
 
@@ -372,105 +366,65 @@ def derive_world(
     names = [launcher['size']] if launcher else ['SLURM_STEP_NUM_TASKS', 'SLURM_NTASKS']
     text = next((environment[name] for name in names if environment.get(name)), '')
     tasks = int(text) if text.isdigit() else None
+    pals = [name for name in _PALS if environment.get(name)] if family == 'Cray MPICH' else []
+    number, size = environment.get('PMI_FD', ''), environment.get('PMI_SIZE', '')
+    has_socket = number.isdigit()
     speaks_pmix = family == 'Open MPI' or 'libpmix' in libraries
+    world: _World
     if resources['manager'] and speaks_pmix:
-        world: _World = (
-            tasks,
-            'PMIx',
-            "the process is connected to the PMIx server %s" % resources['manager'],
-        )
-    elif family == 'Open MPI':
-        world = _derive_open_mpi_world(environment, libraries, tasks)
-    else:
-        world = _derive_pmi_world(environment, family, files, tasks) or _derive_world_without_pmi(
-            environment, family, speaks_pmix, tasks
-        )
-    return dict(zip(('size', 'pmi', 'how'), world), tasks=tasks)
-
-
-def _derive_open_mpi_world(
-    environment: Mapping[str, str], libraries: Container[str], tasks: Optional[int]
-) -> _World:
-    """
-    Return (size, process manager, evidence) for an Open MPI without a PMIx connection.
-
-    size: number of ranks that MPI sees, None if unknown.
-    """
-    if _matches_task_rank(environment, 'PMIX_RANK'):
-        return tasks, 'PMIx', "PMIX_RANK is set"
-    if 'libpmi' in libraries or 'libpmi2' in libraries:
-        return (
+        world = tasks, 'PMIx', "the process is connected to the PMIx server " + resources['manager']
+    elif family == 'Open MPI' and _matches_task_rank(environment, 'PMIX_RANK'):
+        world = tasks, 'PMIx', "PMIX_RANK is set"
+    elif family == 'Open MPI' and ('libpmi' in libraries or 'libpmi2' in libraries):
+        world = (
             None,
             None,
             "the process has loaded a PMI library of Slurm, and only the process itself can ask this library for "
             "the number of ranks",
         )
-    return 1, None, "PMIX_RANK is not set, and Open MPI finds other ranks only through PMIx"
-
-
-def _derive_pmi_world(
-    environment: Mapping[str, str],
-    family: Optional[str],
-    files: Mapping[int, str],
-    tasks: Optional[int],
-) -> Optional[_World]:
-    """
-    Return (size, process manager, evidence) for a rank with PMI or PALS, otherwise None.
-
-    size: number of ranks that MPI sees, None if unknown.
-    """
-    pals = [name for name in _PALS if environment.get(name)]
-    if family == 'Cray MPICH' and pals:
-        return tasks, 'PALS', "%s is set" % pals[0]
-    number, size = environment.get('PMI_FD', ''), environment.get('PMI_SIZE', '')
-    if number.isdigit() and (files.get(int(number)) or '').startswith('socket:'):
-        return (
+    elif family == 'Open MPI':
+        world = 1, None, "PMIX_RANK is not set, and Open MPI finds other ranks only through PMIx"
+    elif pals:
+        world = tasks, 'PALS', "%s is set" % pals[0]
+    elif has_socket and files.get(int(number), '').startswith('socket:'):
+        world = (
             int(size) if size.isdigit() else tasks,
             'PMI',
-            "PMI_FD=%s is an open socket%s" % (number, ", PMI_SIZE=%s" % size if size else ''),
+            "PMI_FD=%s is an open socket, PMI_SIZE=%s" % (number, size or 'unset'),
         )
-    if environment.get('PMI_PORT'):
-        return tasks, 'PMI', "PMI_PORT is set"
-    return None
-
-
-def _derive_world_without_pmi(
-    environment: Mapping[str, str], family: Optional[str], speaks_pmix: bool, tasks: Optional[int]
-) -> _World:
-    """
-    Return (size, process manager, evidence) for a rank without a process manager.
-
-    size: number of ranks that MPI sees, None if unknown.
-    """
-    number = environment.get('PMI_FD', '')
-    if family not in ('MPICH', 'Intel MPI', 'Cray MPICH'):
-        return None, None, "the family of the loaded libmpi is unknown"
-    if speaks_pmix:
-        return (
+    elif environment.get('PMI_PORT'):
+        world = tasks, 'PMI', "PMI_PORT is set"
+    elif family not in ('MPICH', 'Intel MPI', 'Cray MPICH'):
+        world = None, None, "the family of the loaded libmpi is unknown"
+    elif speaks_pmix:
+        world = (
             None,
             None,
             "the process has loaded libpmix, and only the process itself can ask libpmix for the number of ranks",
         )
-    if (
-        number.isdigit()
-        and _matches_task_rank(environment, 'PMI_RANK')
-        and environment.get('PMI_SIZE') == str(tasks)
-    ):
-        return (
+    elif has_socket and _matches_task_rank(environment, 'PMI_RANK') and size == str(tasks):
+        world = (
             None,
             None,
             "the socket PMI_FD=%s is closed, because MPI_Finalize closes the socket" % number,
         )
-    if number.isdigit():
-        return (
+    elif has_socket:
+        world = (
             1,
             None,
             "PMI_FD=%s is no open socket of this process; an outer Slurm step has set PMI_FD"
             % number,
         )
-    return (
-        1,
-        None,
-        "none of %s is set, and %s finds other ranks only through PMI"
-        % (', '.join(_PMI[:2] + (_PALS if family == 'Cray MPICH' else ())), family),
-    )
+    else:
+        world = (
+            1,
+            None,
+            "%s is set, and %s finds other ranks only through PMI"
+            % (
+                "none of PMI_FD, PMI_PORT, PALS_APINFO, PALS_APID"
+                if family == 'Cray MPICH'
+                else "neither PMI_FD nor PMI_PORT",
+                family,
+            ),
+        )
+    return dict(zip(('size', 'pmi', 'how'), world), tasks=tasks)

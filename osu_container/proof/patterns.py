@@ -94,21 +94,15 @@ def print_line(pattern: str, state: str, detail: str = '') -> None:
 
 
 def format_stacks() -> str:
-    """Return the Python stacks of all other threads, and what each thread does in the kernel."""
-    stacks, waits = [], []
-    for number, frame in sys._current_frames().items():
-        calls = traceback.extract_stack(frame, 6)
-        if number != threading.get_ident():
-            stacks.append(
-                ' < '.join('%s:%d %s' % (call[2], call[1], call[3]) for call in reversed(calls))
-            )
-    for task in os.listdir('/proc/self/task'):
-        try:
-            with open('/proc/self/task/%s/wchan' % task) as wchan:
-                waits.append(wchan.read().strip('0') or 'running')
-        except OSError:  # The thread has terminated.
-            pass
-    return '%s | kernel: %s' % (' | '.join(stacks), ', '.join(sorted(waits)))
+    """Return the Python stacks of all other threads, and where the main thread is in the kernel."""
+    stacks = [
+        ' < '.join('%s:%d %s' % (call[2], call[1], call[3]) for call in calls[::-1])
+        for number, frame in sys._current_frames().items()
+        for calls in [traceback.extract_stack(frame, 6)]
+        if number != threading.get_ident()
+    ]
+    with open('/proc/self/wchan') as wchan:
+        return ' | '.join(stacks + ['kernel: %s' % (wchan.read().strip('0') or 'running')])
 
 
 # ---- patterns --------------------------------------------------------------------------------------------------------
@@ -263,11 +257,6 @@ def use_pytorch(ranks: Ranks) -> str:
     return 'PyTorch %s over %s' % (torch.__version__, backend)
 
 
-def end_mpi(ranks: Ranks) -> None:
-    """Call MPI_Finalize."""
-    ranks.mpi.Finalize()
-
-
 #: Patterns in the order in which they run
 PATTERNS: Dict[str, Callable[[Ranks], Optional[str]]] = {
     'reduction': reduce_values,
@@ -277,7 +266,7 @@ PATTERNS: Dict[str, Callable[[Ranks], Optional[str]]] = {
     'threads': use_threads,
     'fork': fork_process,
     'pytorch': use_pytorch,
-    'finalize': end_mpi,
+    'finalize': lambda ranks: ranks.mpi.Finalize(),
 }
 
 
@@ -305,47 +294,42 @@ def start_mpi() -> Any:
 
 def run_pattern(ranks: Ranks, name: str) -> None:
     """Run a pattern on all ranks, and print its outcome on rank 0."""
-    ranks.pattern, ranks.progressed, begun = name, time.monotonic(), time.monotonic()
+    begun = ranks.progressed = time.monotonic()
+    ranks.pattern, ranks.wrong, state = name, [], 'works'
     if ranks.rank == 0:
         print_line(name, 'begins')
-    state = 'works'
-    wrong: List[List[str]] = []
     try:
         detail = PATTERNS[name](ranks)
-        if name != 'finalize':
-            wrong = ranks.world.gather(ranks.wrong) or []
+        wrong = ranks.world.gather(ranks.wrong) if name != 'finalize' else None
+        for number, texts in enumerate(wrong or []):
+            if texts and state == 'works':
+                state, detail = 'differs', 'rank %d: %s' % (number, texts[0])
     except NotPossibleError as err:
         state, detail = 'not possible here', str(err)
     except Exception:
         print_line(name, 'failed', 'rank %d: %s' % (ranks.rank, traceback.format_exc()))
         ranks.world.Abort(1)
-    for number, texts in enumerate(wrong):
-        if texts and state == 'works':
-            state, detail = 'differs', 'rank %d: %s' % (number, texts[0])
     if ranks.rank == 0:
-        print_line(
-            name, state, ('%.1f s; %s' % (time.monotonic() - begun, detail or '')).rstrip('; ')
-        )
-    ranks.wrong = []
+        seconds = '%.1f s' % (time.monotonic() - begun)
+        print_line(name, state, '; '.join(filter(None, [seconds, detail])))
 
 
 def main(file: str, names: List[str]) -> None:
     """Run patterns. file: name of the file that the pattern file-io creates and removes."""
     faulthandler.dump_traceback_later(IMPORT_SECONDS, exit=True)  # if MPI hangs before watch() runs
+    problem = 'the MPI of each rank sees 1 rank, but a pattern needs 2'
     try:
         ranks = Ranks(start_mpi(), file)
-        problem = (
-            '' if ranks.size > 1 else 'the MPI of each rank sees 1 rank, but a pattern needs 2'
-        )
+        if ranks.size > 1:
+            problem = ''
+            threading.Thread(target=ranks.watch, daemon=True).start()
     except (ImportError, RuntimeError) as err:
         problem = 'mpi4py does not start: %s' % err
-    if problem:
-        for name in names:
-            print_line(name, 'not possible here', problem)
-        return
-    threading.Thread(target=ranks.watch, daemon=True).start()
     for name in names:
-        run_pattern(ranks, name)
+        if problem:
+            print_line(name, 'not possible here', problem)
+        else:
+            run_pattern(ranks, name)
 
 
 class Outcome(NamedTuple):
@@ -364,42 +348,34 @@ class Outcome(NamedTuple):
         return '%s: %s' % (self.pattern, gap.join([self.state] + self.details))
 
 
-def read_outcomes(output: str, problem: str) -> List[Outcome]:
-    """
-    Return the outcomes in the output of the ranks. A pattern that only began has failed.
-
-    problem: result of the command, such as 'exit code 1'.
-    """
-    found: Dict[str, Outcome] = {}
-    for name, state, detail in _LINE.findall(output):
-        known = found.get(name, Outcome(name, 'failed', [problem]))
-        if known.details == [problem]:
-            found[name] = known if state == 'begins' else Outcome(name, state, [detail])
-        elif state == known.state and detail not in known.details:
-            known.details.append(detail)
-    return list(found.values())
-
-
 def run_patterns(run: Callable[[List[str]], Tuple[str, str]]) -> Iterator[Outcome]:
     """
-    Run all patterns, and yield the outcomes.
+    Run all patterns, and yield the outcomes. A pattern that only began has failed.
 
     After a hang or a crash, the function starts the ranks again for the remaining patterns.
 
-    run: function that starts the ranks with arguments for python3, and returns (problem, output).
+    run: function that starts the ranks with arguments for python3, and returns the result of the
+    command, such as 'exit code 1', and the output
     """
     file, remaining = '.osu-pattern-%d-%d' % (os.getpid(), time.time()), list(PATTERNS)
     try:
         while remaining:
             problem, output = run(['-s', FILE, file] + remaining)
-            outcomes = read_outcomes(output, problem)
-            if not outcomes:
+            #: {pattern: {state: details}}
+            found: Dict[str, Dict[str, List[str]]] = {}
+            for name, state, detail in _LINE.findall(output):
+                if name in remaining:
+                    found.setdefault(name, {}).setdefault(state, []).append(detail)
+            if not found:
                 state = 'not possible here' if _NOT_STARTED.match(problem) else 'failed'
-                outcomes = [Outcome(name, state, [problem]) for name in remaining]
-            for outcome in outcomes:
-                if outcome.pattern in remaining:
-                    remaining.remove(outcome.pattern)
-                    yield outcome
+                found = {name: {state: [problem]} for name in remaining}
+            # The lines of different ranks are in any order.
+            for name in [name for name in remaining if name in found]:
+                remaining.remove(name)
+                states = found[name]
+                states.pop('begins', None)
+                state, details = next(iter(states.items()), ('failed', [problem]))
+                yield Outcome(name, state, list(dict.fromkeys(details)))
     finally:
         if os.path.exists(file):
             os.remove(file)

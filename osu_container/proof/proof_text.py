@@ -14,7 +14,7 @@ from osu_container.proof.judging import (
     Expectation,
     Proof,
     WatchedRun,
-    format_ranges,
+    format_rank_numbers,
     merge_proofs,
 )
 from osu_container.proof.opened_network import SIMULATED_CXI
@@ -52,24 +52,22 @@ def _format_library(facts: Dict[str, Any], name: str) -> str:
 
     An example is 'MPICH 4.2.3 of the image: /lib/libmpi.so.12 (build id 1a2b)'.
     """
-    words = [facts['family']] if facts['family'] and facts['family'] != name else []
-    words.append(facts['release'] or 'of unknown release')
+    family = facts['family'] + ' ' if facts['family'] and facts['family'] != name else ''
+    release = facts['release'] or 'of unknown release'
     if facts.get('release_from') == 'file name':
-        words.append('(by its file name)')
-    words.append(
-        {'host': 'of the host', 'image': 'of the image'}.get(
-            facts['where'], 'from an unknown place'
-        )
-    )
-    build = (
+        release += ' (by its file name)'
+    return '%s%s %s: %s (%s)' % (
+        family,
+        release,
+        'of the ' + facts['where'] if facts['where'] else 'from an unknown place',
+        facts['host_path'] or facts['path'],
         'build id %s' % facts['build_id'][:12]
         if facts['build_id']
         else 'sha256 %s' % facts['sha256'][:12]
         if facts['sha256']
         else facts['problem']
-        or 'the process terminated before the checksum of the library was computed'
+        or 'the process terminated before the checksum of the library was computed',
     )
-    return '%s: %s (%s)' % (' '.join(words), facts['host_path'] or facts['path'], build)
 
 
 def _format_network(entries: Sequence[Dict[str, Any]], ranks: int) -> List[str]:
@@ -156,22 +154,15 @@ def format_matched_expectation(expectation: Expectation, proofs: Sequence[Proof]
 
     The text contains the provider only if the sampler saw the network of every rank.
     """
-    parts = (
-        []
-        if expectation.container is None
-        else ['in a container' if expectation.container else 'outside any container']
-    )
-    origins = [
-        (name, expectation.library_origins[name])
-        for name in ('libmpi', 'libfabric')
-        if name in expectation.library_origins
-    ]
+    parts = []
+    if expectation.container is not None:
+        parts.append('in a container' if expectation.container else 'outside any container')
     parts += [
         'no ' + name if origin == NO_LIBFABRIC else '%s of the %s' % (name, origin)
-        for name, origin in origins
+        for name, origin in sorted(expectation.library_origins.items(), reverse=True)
     ]
-    networks = [proof.get('network') or {} for proof in proofs]
-    if expectation.provider and networks and all(network.get('layer') for network in networks):
+    networks = [proof['network'] for proof in proofs]
+    if expectation.provider and all(network.get('layer') for network in networks):
         is_simulated = any(network['provider'] == SIMULATED_CXI for network in networks)
         parts.append('provider %s' % (SIMULATED_CXI if is_simulated else expectation.provider))
     return ', '.join(parts)
@@ -215,12 +206,7 @@ def format_report(
         lines.append('%s: %s of %d kinds' % (name, format_count(number, 'rank'), len(groups)))
         for group in groups[:KINDS]:
             lines.append(
-                ' %s %s on %s:'
-                % (
-                    'rank' if len(group['ranks']) == 1 else 'ranks',
-                    format_ranges(group['ranks']),
-                    _format_nodes(group['nodes']),
-                )
+                ' %s on %s:' % (format_rank_numbers(group['ranks']), _format_nodes(group['nodes']))
             )
             lines += _format_group(group)
         if len(groups) > KINDS:
@@ -232,12 +218,9 @@ def format_report(
         lines.append('%s: no rank has loaded an MPI library' % name)
     lines += _wrap_sentences('note', notes)
     if problems:
-        lines += _wrap_sentences(
-            None, [problem for problem in problems if problem.startswith(UNPROVED)]
-        )
-        lines += _wrap_sentences(
-            'CONTRADICTION', [problem for problem in problems if not problem.startswith(UNPROVED)]
-        )
+        for problem in problems:
+            label = None if problem.startswith(UNPROVED) else 'CONTRADICTION'
+            lines += _wrap_sentences(label, [problem])
         return '\n'.join(lines) + '\n'
     matched = expectation and format_matched_expectation(expectation, run.proofs)
     if groups and expectation and matched:

@@ -48,7 +48,7 @@ MIN_RUN_TIME = 0.001
 AGREEMENT_TIME = 0.25
 #: Longest time from libmpi to libfabric; MPICH with ch3:nemesis never loads libfabric
 LIBFABRIC_DELAY = 2.0
-#: Time after which a process that is not seen has terminated, see _ProcessMonitor
+#: Time after which a process that is not seen has terminated, see wait_for_mpi()
 EXIT_DELAY = 1.0
 #: Longest time to libmpi; containers on a busy file system start slowly
 LIBRARY_TIMEOUT = 600.0
@@ -69,90 +69,53 @@ def _read_run_time(pid: int) -> Optional[float]:
     return int(fields[0]) / 1e9 if fields else None
 
 
-class _LoadDetector:
-    """Detects when the loader has mapped all libraries of a rank, by comparing readings."""
-
-    def __init__(self, inherited: Iterable[str]) -> None:
-        #: inodes of sockets that the process has inherited from its parent
-        self.inherited = inherited
-        #: process of the rank, from the first agreement of two readings on
-        self.process: Optional[RankProcess] = None
-        self.last_look: Optional[_MpiProcess] = None
-        self.since: Optional[float] = None
-        self.agreed_since = 0.0
-        self.run_time: Optional[float] = None
-
-    def update(self, look: Optional[_MpiProcess], now: float) -> bool:
-        """
-        Add the reading `look`, made at the time `now`; return whether the readings are final.
-
-        The final reading is in the attribute `process`. A shell with a preloaded libmpi may start
-        the program. The shell is not mistaken for the program, because exec soon changes the
-        executable, and the next reading differs.
-        """
-        previous, self.last_look = self.last_look, look
-        if look and self.since is None:
-            self.since = now
-        if look != previous:
-            self.process = self.process if look is None else None
-            return False
-        if not look or ('libfabric' not in look[2] and now - (self.since or 0) <= LIBFABRIC_DELAY):
-            return False
-        if self.process is None:
-            self.process = RankProcess(look[0], look[2], self.inherited)
-            self.agreed_since, self.run_time = now, _read_run_time(look[0])
-            return False
-        return now - self.agreed_since > AGREEMENT_TIME or (
-            self.run_time is not None
-            and (_read_run_time(look[0]) or 0) - self.run_time > MIN_RUN_TIME
-        )
-
-
-class _ProcessMonitor:
-    """
-    Tracks whether a process exists.
-
-    A process may still run even if one reading does not find the process. When a thread of a Go
-    program such as Apptainer executes another program, the process is a zombie for a moment
-    (de_thread() in fs/exec.c) and keeps its start time. If the start time changes, another process
-    has the same pid.
-    """
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        self.begin: Optional[int] = None
-        self.unseen: Optional[float] = None
-
-    def track_absence(self, now: float) -> Optional[float]:
-        """Return the time at which the process disappeared, None if the process exists at `now`."""
-        stat = loaded.read_process_stat(self.pid)
-        self.begin = self.begin or (stat and stat[1])
-        self.unseen = None if stat and stat[1] == self.begin else self.unseen or now
-        return self.unseen
-
-
 def wait_for_mpi(
     root: int, inherited: Iterable[str]
 ) -> Tuple[Optional['RankProcess'], Optional[str]]:
     """
     Watch a process until the process or one of its descendants has loaded MPI.
 
-    The result is (the process with MPI, None), or (None, reason) if no process has loaded MPI.
+    The result is (the process with MPI, None), or (None, reason) if no process has loaded MPI. The
+    loader has mapped all libraries when readings agree. A shell with a preloaded libmpi may start
+    the program. The shell is not mistaken for the program, because exec soon changes the
+    executable, and the next reading differs.
+
+    A process may still run even if one reading does not find the process. When a thread of a Go
+    program such as Apptainer executes another program, the process is a zombie for a moment
+    (de_thread() in fs/exec.c) and keeps its start time. If the start time changes, another process
+    has the same pid.
 
     inherited: inodes of the sockets that the process has inherited from its parent
     """
     start = time.monotonic()
-    looks, presence = _LoadDetector(inherited), _ProcessMonitor(root)
+    process: Optional[RankProcess] = None
+    previous: Optional[_MpiProcess] = None
+    begin: Optional[int] = None
+    unseen: Optional[float] = None
+    run_time: Optional[float] = None
+    first_seen = agreed_since = 0.0
     while True:
         # Measure the CPU time: waiting for a core does not slow the rank.
         cpu_time = time.process_time()
         look = next(loaded.list_mpi_processes(root), None)
         cost, now = time.process_time() - cpu_time, time.monotonic()
-        if looks.update(look, now):
-            return looks.process, None
-        unseen = presence.track_absence(now)
-        if unseen and looks.process:
-            return looks.process, None  # the process terminated before the confirming reading
+        first_seen = first_seen or (now if look else 0.0)
+        if look and look != previous:
+            process = None
+        elif look and ('libfabric' in look[2] or now - first_seen > LIBFABRIC_DELAY):
+            if process is None:
+                process = RankProcess(look[0], look[2], inherited)
+                agreed_since, run_time = now, _read_run_time(look[0])
+            elif now - agreed_since > AGREEMENT_TIME or (
+                run_time is not None and (_read_run_time(look[0]) or 0) - run_time > MIN_RUN_TIME
+            ):
+                return process, None
+        previous = look
+        stat = loaded.read_process_stat(root)
+        begin = begin or (stat and stat[1])
+        unseen = None if stat and stat[1] == begin else unseen or now
+        if unseen and process:
+            return process, None  # the process terminated before the confirming reading
         if unseen and now - unseen > EXIT_DELAY:
             return (
                 None,

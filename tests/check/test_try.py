@@ -219,6 +219,7 @@ def test_try_stops_when_its_work_folder_is_exchanged(tmp_path, monkeypatch):
         ('exit code 127', [''], ['not possible here'] * 8),
         ('no time left', ['reduction: works, 1 s'], ['works'] + ['not possible here'] * 7),
         ('exit code 139', [''], ['failed'] * 8),
+        ('exit code 1', ['program: failed, no pattern'], ['failed'] * 8),
         (
             'exit code 139',
             ['reduction: works, 1 s\ncommunicators: begins', 'one-sided: hung, rank 1: f'],

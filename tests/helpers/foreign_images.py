@@ -17,6 +17,7 @@ openmpi-programs
            would bring: the link libmpi.so that Rmpi opens, and the folder of PETSc
 mpich-programs
            Debian's NWChem on MPICH, renamed by patchelf as docs/your-own-container.md describes
+torch      Debian's PyTorch 1.13 without GPU support, and mpi4py on Open MPI 4.1
 
 An image stays from one run of the tests to the next, as long as its definition is the same.
 """
@@ -134,6 +135,7 @@ IMAGES = {
     ln -s libmpich.so.12 libmpi.so.12
 """,
     ),
+    'torch': ((), APT.format(packages='python3-torch python3-mpi4py')),
     'multitorch': (
         (MULTITORCH_MPICH,),
         """    chmod 755 /opt/oci-entrypoint.sh

@@ -14,7 +14,6 @@ machine, however busy it is.
 import contextlib
 import json
 import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -33,6 +32,10 @@ STATE = PROJECT / '.workstation'
 #: Not empty in the process whose tests take longest (those of Slurm): the others make room for what
 #: it starts
 FIRST = []
+#: Variables that name the process of the tests as WCKey of its jobs: srun, sbatch and salloc each
+#: read one. Other processes can use the same Slurm, for example the tests of a second worktree.
+JOB_KEY = {f'{command}_WCKEY': f'tests-{os.getpid()}' for command in ('SLURM', 'SBATCH', 'SALLOC')}
+os.environ.update(JOB_KEY)
 #: Arguments of a benchmark of two ranks that is not over before anybody could look at them. What
 #: lasts is the copying of large messages: many small ones last as long only on idle cores; where
 #: four ranks that poll share two cores, each message waits some milliseconds for its turn, and the
@@ -67,6 +70,8 @@ def run(command, **kwargs):
     timeout, given = kwargs.pop('timeout', 300), kwargs.pop('input', None)
     if given is not None:
         kwargs['stdin'] = subprocess.PIPE
+    if FIRST and kwargs.get('env'):
+        kwargs['env'] = {**kwargs['env'], **JOB_KEY}
     # a session of its own: what hangs is ended with all that it has started, and its job with it
     with subprocess.Popen(
         [str(part) for part in command], text=True, start_new_session=True, **kwargs
@@ -99,8 +104,7 @@ def lower_session_priority(session):
 
 def end_process(process):
     """
-    End a Popen with the process group that it leads, and the jobs of the private Slurm: all are
-    of the tests.
+    End a Popen with the process group that it leads, and the jobs that this process has started.
     """
     for sent, patience in ((signal.SIGTERM, 5), (signal.SIGKILL, 60)):
         try:
@@ -113,38 +117,32 @@ def end_process(process):
 
 def end_jobs():
     """
-    End what runs or waits in the private Slurm of this clone, and wait until its nodes are free.
+    Cancel the jobs that the tests of this process have started, and wait until the jobs have ended.
 
-    :return: the jobs that there were (str, '' for none)
+    :return: the jobs (list of str)
     """
     conf = STATE / 'slurm' / 'slurm.conf'
     if not conf.exists() or not shutil.which('squeue'):
-        return ''
-    environment = {**os.environ, 'SLURM_CONF': str(conf)}
+        return []
+    key = JOB_KEY['SLURM_WCKEY']
 
-    def jobs():
-        return subprocess.run(
-            ['squeue', '--noheader', '--format=%i %j %T'],
-            env=environment,
-            text=True,
-            timeout=20,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-        ).stdout.strip()
+    def ask(*words):
+        environment = {**os.environ, 'SLURM_CONF': str(conf)}
+        return subprocess.run(words, env=environment, text=True, timeout=20, capture_output=True)
+
+    def list_jobs():
+        lines = ask('squeue', '--noheader', '--format=%i %j %T %w').stdout.splitlines()
+        return [line for line in lines if line.endswith(f' {key}')]
 
     try:
-        found = jobs()
+        found = list_jobs()
         if found:
-            subprocess.run(
-                ['scancel', '--user', pwd.getpwuid(os.getuid()).pw_name],
-                env=environment,
-                timeout=20,
-            )
+            ask('scancel', f'--wckey={key}')
             patience = time.monotonic() + 20  # what ignores SIGTERM is killed after KillWait
-            while jobs() and time.monotonic() < patience:
+            while list_jobs() and time.monotonic() < patience:
                 time.sleep(0.2)
     except subprocess.TimeoutExpired:
-        return ''
+        return []
     return found
 
 

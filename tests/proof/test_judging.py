@@ -15,7 +15,6 @@ from osu_container.proof.judging import (
     UNPROVED,
     ProofError,
     WatchedRun,
-    find_singletons,
     format_ranges,
     judge_run,
     parse_expectation,
@@ -57,6 +56,7 @@ def rank(number, tasks=2, node=None, **changes):
         'command': [],
         'promise': HYBRID,
         'step': {'job': '7', 'step': '0', 'tasks': tasks},
+        'spaces': {},
         'variables': {'FI_PROVIDER': 'cxi'},
         'libraries': {
             'libmpi': library('MPICH', '4.2.3', 'image'),
@@ -82,7 +82,7 @@ def rank(number, tasks=2, node=None, **changes):
                 name: part for name, part in dict(found[key], **value).items() if part is not None
             }
         else:
-            found[key] = value
+            found[key] = {} if value is None else value
     return found
 
 
@@ -311,7 +311,6 @@ def test_isolated_ranks_name_the_right_mpi_type(promise, family, wanted):
 
 def test_a_run_of_one_rank_is_not_alone():
     assert judge_ranks([rank(0, 1, world=dict(ALONE, tasks=1))])[0] == []
-    assert find_singletons([rank(0, 1, world=ALONE)]) is None
 
 
 def test_ranks_without_a_file_or_without_mpi_are_named():

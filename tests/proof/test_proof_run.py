@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from osu_container.proof.patterns import PATTERNS
+from tests.helpers import foreign_images
 from tests.helpers.machine import LASTING, PROJECT, compile_library
 
 pytestmark = [pytest.mark.system, pytest.mark.usefixtures('slurm')]
@@ -43,26 +44,18 @@ def read_rank_proofs(tmp_path):
 
 
 @pytest.mark.parametrize(
-    'module, family, container',
-    [
-        ('pure', 'MPICH', True),
-        ('bind', 'MPICH', True),
-        ('hybrid', 'MPICH', True),
-        ('opensource', 'MPICH', True),
-        ('swap', 'MPICH', True),
-        ('openmpi', 'Open MPI', True),
-        ('osu-native', 'MPICH', False),
-    ],
+    'module', ['pure', 'bind', 'hybrid', 'opensource', 'swap', 'openmpi', 'osu-native']
 )
-def test_every_approach_matches_its_expectation(shell, tmp_path, module, family, container):
+def test_every_approach_matches_its_expectation(shell, tmp_path, module):
     done, said = prove(shell, tmp_path, f'{SRUN} {PROGRAM}', module)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r'^ *8 +[\d.]+$', done.stdout, re.M), 'the output is the program\'s'
     assert '(node1, node2)' in said
-    approach = 'native' if module == 'osu-native' else module
-    assert f' {approach}' in said
+    is_native = module == 'osu-native'
+    assert (' native' if is_native else f' {module}') in said
     for number, one in enumerate(read_rank_proofs(tmp_path)):
-        assert (one['rank'], one['complete'], one['container']) == (number, True, container)
+        assert (one['rank'], one['complete'], one['container']) == (number, True, not is_native)
+        family = 'Open MPI' if module == 'openmpi' else 'MPICH'
         assert one['libraries']['libmpi']['family'] == family
         assert (one['network']['layer'], one['network']['provider']) == ('libfabric', 'tcp')
         assert one['network']['domains'] and one['network']['domains'] != ['lo']
@@ -212,3 +205,11 @@ def test_patterns_find_injected_faults(shell, tmp_path, module, source, state, p
         for node in ('node1', 'node2'):
             assert re.search(rf' {node}: use_communicators:\d+ .*Dup\(\)', done.stdout)
     assert [path.name for path in tmp_path.glob('.osu-pattern*')] == []
+
+
+@pytest.mark.nightly
+def test_pytorch_pattern_runs_in_an_image_with_pytorch(shell, tmp_path, apptainer):
+    image = foreign_images.make('torch', apptainer)
+    command = f'{SRUN} --mpi=pmix {apptainer} exec {image}'
+    done = shell(f'cd {tmp_path}\n{COMMAND} --patterns -- {command}')
+    assert re.search(r'^pytorch: works, .* over gloo$', done.stdout, re.M), done.stdout

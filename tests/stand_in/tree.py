@@ -179,9 +179,13 @@ def make_slingshot_image(source, release):
     """
     Return the path of a copy of an image (Path) whose libfabric has the provider cxi.
 
-    release: SHS of the image's libcxi. The copy is in .workstation/pairs/images and is made again
-    after a change of the image or of files/slingshot.c.
+    release: SHS of the image's libcxi. The function builds a missing image. The copy is in
+    .workstation/pairs/images and is made again after a change of the image or of
+    files/slingshot.c.
     """
+    with parts.lock_part(source.name):
+        if not source.exists():
+            run([PROJECT / 'scripts/osu-container', 'image', 'build', source.stem])
     code = STAND_IN / 'files/slingshot.c'
     target = parts.FOLDER / 'images' / f'{source.stem}-libcxi-{release}.sif'
     with parts.lock_part(target.name):
@@ -204,6 +208,12 @@ def make_slingshot_image(source, release):
             sha256 = hashlib.sha256(target.read_bytes()).hexdigest()
             Path(f'{target}.sha256').write_text(f'{sha256}  {target.name}\n')
     return target
+
+
+def write_text(target, text=''):
+    """Write a file (Path), and make its folder."""
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text)
 
 
 # The tree
@@ -321,11 +331,10 @@ class Tree:
                 other for needed in NEEDS.get(name, []) for other in dependencies_first(needed)
             ] + [name]
 
-        made = set(REAL)
-        for name in [other for wanted in self.libraries for other in dependencies_first(wanted)]:
-            if name in made or name not in self.libraries:
+        names = [other for wanted in self.libraries for other in dependencies_first(wanted)]
+        for name in dict.fromkeys(names):
+            if name in REAL or name not in self.libraries:
                 continue
-            made.add(name)
             if name == 'libcxi' and not self.facts_only:
                 path = self(self.libraries[name])
                 path.parent.mkdir(parents=True, exist_ok=True)
@@ -450,8 +459,7 @@ class Tree:
         for name, fact in self.site['files'].items():
             for target in self.list_planted_paths(fact):
                 if name in FILES:
-                    target.parent.mkdir(parents=True, exist_ok=True)
-                    target.write_text(FILES[name])
+                    write_text(target, FILES[name])
                 else:
                     target.mkdir(parents=True, exist_ok=True)
         for folder in list_image_folders(self.site, '', {}):
@@ -475,19 +483,15 @@ class Tree:
             'PARTITIONS': '\n'.join(self.host['partitions']),
             'TREE': str(self.root),
             'CARDS': ','.join(self.host['cards']),
+            'PMI': repr(self.local_pmi()),
+            'IMAGES': repr(self.local_images()),
         }
         for name, path in files:
-            self(path).parent.mkdir(parents=True, exist_ok=True)
-            shutil.copy(STAND_IN / 'files' / name, self(path))
-            text = self(path).read_text()
-            if name == 'commands':
-                self(path).write_text(re.sub(r'@(\w+)@', lambda found: says[found.group(1)], text))
-            elif name == '_mpicontainer_local.py':
-                self(path).write_text(
-                    text.replace("'@PMI@'", repr(self.local_pmi())).replace(
-                        "'@IMAGES@'", repr(self.local_images())
-                    )
-                )
+            source = STAND_IN / 'files' / name
+            place = r"'@(\w+)@'" if source.suffix == '.py' else r'@(\w+)@'
+            text = re.sub(place, lambda found: says[found.group(1)], source.read_text())
+            write_text(self(path), text)
+            shutil.copymode(source, self(path))
         for name in ('CC', 'ftn') if self.mpich else ():
             self(f'{PE}/craype/bin/{name}').symlink_to('cc')
         # EasyBuild refuses a --sysroot without it.
@@ -510,10 +514,8 @@ class Tree:
         """
         here = resolve_site('workstation')['images']['value']
         names = {name: here[name] for name in self.site['images']['value'] if name in here}
-        for name in {'opensource', 'openmpi'} & set(names):
-            source = PROJECT / 'sources' / names[name]
-            if source.exists() and not self.facts_only:
-                names[name] = make_slingshot_image(source, self.shs).name
+        for name in set() if self.facts_only else {'opensource', 'openmpi'} & set(names):
+            names[name] = make_slingshot_image(PROJECT / 'sources' / names[name], self.shs).name
         return names
 
     def make_node(self):
@@ -523,8 +525,7 @@ class Tree:
         """
 
         def plant(path, text=''):
-            self(path).parent.mkdir(parents=True, exist_ok=True)
-            self(path).write_text(text)
+            write_text(self(path), text)
 
         for name in self.host['interfaces']:
             plant(f'sys/class/net/{name}/operstate', 'up\n')
@@ -593,11 +594,11 @@ class Tree:
             ),
         }
         package = self(libfabric).parent / 'pkgconfig' / 'libfabric.pc'
-        package.parent.mkdir(exist_ok=True)
-        package.write_text(
+        write_text(
+            package,
             f'prefix={self.root}{libfabric.parents[1]}\nlibdir=${{prefix}}/{libfabric.parent.name}\n'
             f'Name: libfabric\nDescription: stand-in\nVersion: {libfabric.parts[-3]}\n'
-            'Libs: -L${libdir} -lfabric\n'
+            'Libs: -L${libdir} -lfabric\n',
         )
         os.utime(package, (TIME_STAMP, TIME_STAMP))
         modules = {f'libfabric/{libfabric.parts[-3]}': 'libfabric'}
@@ -623,10 +624,9 @@ class Tree:
         for name, template in modules.items():
             if template == 'rocm' and not self(self.rocm).exists():
                 continue
-            path = folder / f'{name}.lua'
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(
-                re.sub(r'@(\w+)@', lambda found: str(values[found.group(1)]), texts[template])
+            write_text(
+                folder / f'{name}.lua',
+                re.sub(r'@(\w+)@', lambda found: str(values[found.group(1)]), texts[template]),
             )
 
     def parts(self):

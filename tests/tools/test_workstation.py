@@ -16,7 +16,9 @@ import pytest
 
 from tests.helpers.machine import (
     PROJECT,
+    STATE,
     assert_success,
+    end_jobs,
     fold_whitespace,
     list_command_lines,
     run,
@@ -418,6 +420,21 @@ def test_slurm_starts_two_nodes_once_and_stop_ends_their_jobs(tree, tmp_path, st
     assert job.wait(20) and not any(
         list_command_lines().get(int(process)) for process in ranks.values()
     )
+
+
+@pytest.mark.usefixtures('slurm')
+def test_tests_cancel_only_jobs_that_their_process_started():
+    environment = {'PATH': os.environ['PATH'], 'SLURM_CONF': str(STATE / 'slurm/slurm.conf')}
+    submit = 'sbatch --parsable --output=/dev/null --wrap "sleep 60"'
+    script = (
+        'salloc --job-name=a --no-shell; srun --job-name=b sleep 60 >/dev/null 2>&1 & '
+        f'until squeue --noheader --name=b | grep b; do sleep 0.1; done; {submit} --job-name=c; '
+        f'SBATCH_WCKEY=other {submit}'
+    )
+    other = run(['bash', '-c', script], env=environment).stdout.split()[-1]
+    assert {job.split()[1] for job in end_jobs()} == {'a', 'b', 'c'}
+    cancelled = run(['scancel', '--verbose', other], env=environment)
+    assert f'Terminating job {other}' in cancelled.stderr
 
 
 @pytest.mark.usefixtures('slurm')
