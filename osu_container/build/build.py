@@ -272,8 +272,8 @@ class Build:
         record = read_build_record(self.sif)
         if record.get('sif-sha256') != compute_sha256(self.sif):
             print_progress(
-                f"`osu-container image build` did not build the image {format_path(self.sif)} and "
-                "therefore keeps the image. To replace the image, add --force"
+                f"the existing image {format_path(self.sif)} is kept, because `osu-container image "
+                "build` did not build this image. To replace the image, add --force"
             )
             return True
         if record['inputs'] == inputs:

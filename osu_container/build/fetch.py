@@ -57,8 +57,9 @@ def download_sources(keys: Iterable[str], folder: Path, log: Path) -> None:
 
     keys: keys of SOURCES. Raises ImageBuildError if a file cannot be downloaded, or if a new or
     existing file does not have the expected sha256. An existing file is never removed. If nobody
-    has published the sha256 of a source, this function does not check the source. Instead, the build verifies
-    that the archive of the source names the expected commit (verify_sources() in recipes/common.py).
+    has published the sha256 of a source, this function does not check the source. Instead, the
+    build verifies that the archive contains the expected commit (verify_sources() in
+    recipes/common.py).
     """
     folder.mkdir(parents=True, exist_ok=True)
     for key in keys:

@@ -82,7 +82,7 @@ def _format_advice(message: Dict[str, Any]) -> str:
 
 
 def _format_place(message: Dict[str, Any], several_files: bool) -> str:
-    """Return the line number of a message, after the file name if several files were read."""
+    """Return the line number of a message, after the file name if there are several files."""
     more = ' (and %d more)' % (message['times'] - 1) if message.get('times', 1) > 1 else ''
     return make_printable(
         '%sline %d%s%s'

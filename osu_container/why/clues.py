@@ -426,8 +426,8 @@ def is_in_warning(text: str, begin: int) -> bool:
     """
     Return whether the line at `begin` continues a warning.
 
-    The line continues the warning in the line before, or is in a block between dashes that starts
-    with WARNING.
+    The result is True if the line begins with a lower-case word and the previous line is a warning,
+    or if the line is in a block that begins with a row of dashes and the word WARNING.
     """
     before = text[max(0, begin - 2000) : begin]
     block = re.split(r'-{30,}\n', before)

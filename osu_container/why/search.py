@@ -38,7 +38,7 @@ def find_literal(expression: str) -> str:
     """
     Return a long plain text that is a part of every match of a regular expression.
 
-    The result is '' if the function finds no such text. A longer text than the result may exist.
+    The result is '' if the function finds no such text. The function may miss a longer text.
     """
 
     def mark(match: Match[str]) -> str:
@@ -67,12 +67,12 @@ def split_words(text: str) -> Set[str]:
 
 def select_gate(text: str) -> Tuple[str, bool]:
     """
-    Return a word for a quick search for `text` in a log, and whether the word is whole.
+    Return a word of `text`, and whether `text` has white space on both sides of the word.
 
-    Each log with `text` contains the word, so a log without the word need not be searched. Looking
-    up a word in the log's set of words (see split_words()) is several times faster than searching
-    the log for `text`. A whole word has white space on both sides in `text`, so the word is an item
-    of this set. A word that is not whole may be a part of a longer word of the log.
+    A log without the word does not contain `text`, so the log need not be searched for `text`. To
+    look up a word in the set of words of the log (see split_words()) is several times faster than
+    to search the log. A word between white space is an item of this set. Another word may be only a
+    part of an item, because the log may contain a longer word.
     """
     words = text.translate(NO_DIGITS).split()
     whole_words = text.split()[

@@ -142,7 +142,7 @@ def install_debian_libfabric(release: str, replaces: Optional[str] = None) -> sh
 
 
 def locate_source(key: str) -> str:
-    """Return the path that the source with this key of SOURCES has in a build stage."""
+    """Return the path of a source archive in a build stage. `key` is a key of SOURCES."""
     return f'{FILES}/{SOURCES[key]["file"]}'
 
 
@@ -227,7 +227,7 @@ def verify_sources(*keys: str) -> List[str]:
 
 @functools.lru_cache()
 def read_steps() -> Dict[str, List[str]]:
-    """Return {name of a step: commands} of the file steps.txt, which explains its format."""
+    """Return {name of a step: commands} of steps.txt; its comments explain the format."""
     steps: Dict[str, List[str]] = {}
     text = Path(__file__).with_name('steps.txt').read_text()
     for line in re.sub(r'\n +', ' ', text).splitlines():
@@ -239,7 +239,10 @@ def read_steps() -> Dict[str, List[str]]:
 
 
 def list_commands(*names: str, **values: str) -> List[str]:
-    """Return the commands of steps in steps.txt; values: {VALUE: text that replaces @VALUE@}."""
+    """Return the commands of the steps `names` of steps.txt.
+
+    values: {VALUE: text that replaces @VALUE@ in the commands}
+    """
     commands = []
     for name in names:
         for line in read_steps()[name]:
@@ -251,7 +254,7 @@ def list_commands(*names: str, **values: str) -> List[str]:
 
 
 def run_steps(*names: str, **values: str) -> shell:
-    """Return the step of the build that runs the commands of steps in steps.txt."""
+    """Return one build step that runs the commands of the steps `names` of steps.txt."""
     return run_commands(*list_commands(*names, **values))
 
 
@@ -308,7 +311,7 @@ def describe_benchmarks(osu: str, bindings: str, python: str) -> Benchmarks:
 
 
 def install_osu_ports(python: str, prefix: str = '/opt/osu') -> shell:
-    """Return the step that installs the mpi4py ports as programs osu_* in PREFIX/bin."""
+    """Return the step that installs mpi4py ports of the benchmarks as osu_* in PREFIX/bin."""
     return run_steps('install ports', python=python, prefix=prefix, ports=' '.join(PORTS))
 
 
@@ -445,7 +448,8 @@ def add_image_test(
 def combine_licences(*keys: str, extra_licences: Iterable[str] = ()) -> str:
     """Return the SPDX expression with the licences of all sources and further licences.
 
-    Headers and the key of AMD's packages are excluded, because the image does not contain them.
+    Headers and the key of AMD's packages are excluded, because images do not
+    contain the headers and the key.
     """
     parts = {*extra_licences}
     for key in keys:

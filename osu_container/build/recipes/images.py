@@ -17,8 +17,8 @@ IMAGES: name of the SIF file without suffix -> dict with the keys
         sources       keys of SOURCES in versions.py
         files         other files of this repository that the build copies into the image
 
-The file images.csv has a row for each image but those with mpi4py. The columns:
-    name, family, purpose, fails   as above; fails: readelf -V of the image's libmpi and libfabric
+The file images.csv has a row for each image, except images with mpi4py. The columns:
+    name, family, purpose, fails   as above; fails follows from readelf -V of libmpi and libfabric
     base         release of Debian, Ubuntu or CUDA: a key of DEBIAN, UBUNTU or CUDA in versions.py
     arguments    arguments for the recipe; the name of the image contains their values
     sources      sources of all variants. Images for LUMI with ROCm 6.0.3 contain the RCCL plugin of the
@@ -135,7 +135,7 @@ LAUNCH_COMMANDS = {
 
 
 def _describe_image(row: Dict[str, str]) -> Dict[str, Any]:
-    """Return the entry in IMAGES of an image, which `row` of images.csv describes."""
+    """Return the entry of IMAGES for the image that the row `row` of images.csv describes."""
     name, family, release = row['name'], row['family'], row['base']
     arguments = dict(pair.split('=') for pair in row['arguments'].split())
     arguments.update(name=name, release=release)
@@ -173,7 +173,7 @@ def _describe_image(row: Dict[str, str]) -> Dict[str, Any]:
 
 
 def describe_mpi4py_base(name: str) -> Dict[str, Any]:
-    """Return the contents of the image `name` that matter to an image that adds mpi4py."""
+    """Return the facts about the image `name` that are needed to add mpi4py to this image."""
     variant = IMAGES[name]['variants']['c']
     arguments, sources = variant['arguments'], variant['sources']
     release, rocm, mpi = arguments['release'], arguments.get('rocm'), arguments.get('mpi', 'mpich')

@@ -261,14 +261,15 @@ def list_libfabric_cuda_options(prefix: str, gdrcopy: bool = True) -> List[str]:
 
 
 def mpich_uses_gpu(version: str) -> bool:
-    """Return whether this MPICH supports HIP and CUDA, as MPICH 4.0 and newer releases do."""
+    """Return whether a release of MPICH supports HIP and CUDA, as releases from 4.0 on do."""
     return not is_newer('4.0', version)
 
 
 def list_mpich_gpu_options(kind: str, prefix: str, *gpus: str) -> Tuple[List[str], List[str]]:
     """Return two lists of MPICH's configure options for GPUs.
 
-    The first list disables the other kinds of GPUs. The second list enables this kind of GPU.
+    The options of the first list disable all GPUs except `kind`. The options of the second list
+    enable GPUs of the kind `kind`.
 
     kind: 'hip' or 'cuda'.
     gpus: compile targets such as 'gfx90a', or compute capabilities such as '80'.
@@ -555,7 +556,7 @@ def start_build_stage(stage: str, release: str, *tools: str) -> List[Any]:
 
 
 def install_gpu_runtime(gpu: str) -> shell:
-    """Return the step that installs GPU libraries, and a symbolic link for libfabric to open."""
+    """Return the step that installs GPU libraries, and a symbolic link that libfabric opens."""
     facts = GPU_OF_DEBIAN[gpu]
     name, target = facts['opened']
     return common.run_commands(

@@ -10,8 +10,8 @@ run `make modules`, which updates easyconfigs and pages. The columns:
     url             address of the file, or 'PyPI' (pip downloads name==version)
     sha256          sha256 of the file, which every build checks
     commit          only without sha256: commit of the archive. GitHub creates the archive of a
-                    commit on request, so no sha256 is known. The archive names its commit, and the
-                    build checks the name
+                    commit on request, so no sha256 is known. The archive contains the ID of its
+                    commit, and the build checks this ID
     note            origin of the sha256 or of the commit, and other facts about the source
 """
 
