@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import time
 from collections import OrderedDict
-from typing import Dict, List, Mapping, Optional
+from typing import Dict, List, Mapping, Optional, Tuple
 
 from osu_container.base import streams
 from osu_container.base.files import read_text
@@ -26,13 +26,6 @@ from osu_container.image.elf import MACHINE_NAMES, ElfError, read_elf
 COMMAND_TIMEOUT = 5.0
 #: Folders below --sysroot that are searched for commands before PATH
 COMMAND_FOLDERS = ('/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin')
-
-
-def sort_newest_first(paths: List[str]) -> List[str]:
-    """Return paths sorted by the numbers in the paths; the highest numbers come first."""
-    return sorted(
-        paths, key=lambda path: [int(part) for part in re.findall(r'\d+', path)], reverse=True
-    )
 
 
 def find_root_problem(folder: str) -> Optional[str]:
@@ -123,6 +116,13 @@ class SurveyedHost:
         if '*' in pattern:
             self.list_names(pattern.split('*')[0].rpartition('/')[0] or '/')
         return sorted(self.strip_root(path) for path in glob.glob(self.add_root(pattern)))
+
+    def list_newest_paths(self, pattern: str, source: str) -> List[Tuple[str, str]]:
+        """Return (path, `source`) for each path that matches `pattern`, the newest first."""
+        paths = self.list_matching_paths(pattern)
+        # The path with the highest numbers is the newest.
+        paths.sort(key=lambda path: [int(part) for part in re.findall(r'\d+', path)], reverse=True)
+        return [(path, source) for path in paths]
 
     def resolve_links(self, path: str) -> str:
         """Follow all symbolic links of a path, and return the real path on the surveyed system."""
@@ -235,10 +235,15 @@ class SurveyedHost:
         value = self.environment.get(name, '')
         return value.replace(self.root + '/', '/') if self.root else value
 
-    def list_variable_folders(self, name: str) -> List[str]:
-        """Return the absolute paths in an environment variable such as LD_LIBRARY_PATH."""
+    def list_variable_folders(self, *names: str) -> List[Tuple[str, str]]:
+        """
+        Return a list of (folder, name) for the absolute paths in environment variables.
+
+        names: names of variables such as LD_LIBRARY_PATH or ROCM_PATH, in the order of the result.
+        """
         return [
-            folder.rstrip('/')
+            (folder.rstrip('/'), name)
+            for name in names
             for folder in self.get_variable(name).split(':')
             if folder.startswith('/')
         ]

@@ -3,7 +3,7 @@
 import re
 from typing import TYPE_CHECKING, List, Optional, Tuple
 
-from osu_container.discover.host import SurveyedHost, sort_newest_first
+from osu_container.discover.host import SurveyedHost
 
 if TYPE_CHECKING:
     from osu_container.discover.survey import Survey
@@ -112,16 +112,9 @@ def survey_rocm(survey: 'Survey') -> None:
     libhsa-runtime64 and libamdhip64 come from the same release of ROCm.
     """
     host = survey.host
-    folders = [
-        (host.get_variable(name).rstrip('/'), name)
-        for name in ('ROCM_PATH', 'CRAY_ROCM_PREFIX')
-        if host.get_variable(name)
-    ]
+    folders = host.list_variable_folders('ROCM_PATH', 'CRAY_ROCM_PREFIX')
     folders += [(host.resolve_links('/opt/rocm'), '/opt/rocm')] if host.exists('/opt/rocm') else []
-    folders += [
-        (path, 'the newest /opt/rocm-*')
-        for path in sort_newest_first(host.list_matching_paths('/opt/rocm-*'))
-    ]
+    folders += host.list_newest_paths('/opt/rocm-*', 'the newest /opt/rocm-*')
     for folder, source in folders:
         if survey.select_library(
             'libhsa-runtime64',
@@ -134,7 +127,7 @@ def survey_rocm(survey: 'Survey') -> None:
             survey.add_fact('rocm', folder, source, section='GPU')
             if not survey.select_library(
                 'libamdhip64',
-                _list_versioned_libraries(host, folder + '/lib/libamdhip64', source),
+                _list_versioned_libraries(host, 'lib/libamdhip64', [(folder, source)]),
                 "libamdhip64 is the HIP runtime; libhsa-runtime64 comes from the same release of ROCm",
                 'GPU',
                 opened_as=['libamdhip64.so'],
@@ -152,16 +145,20 @@ def survey_rocm(survey: 'Survey') -> None:
         )
 
 
-def _list_versioned_libraries(host: SurveyedHost, stem: str, source: str) -> List[Tuple[str, str]]:
+def _list_versioned_libraries(
+    host: SurveyedHost, stem: str, folders: List[Tuple[str, str]]
+) -> List[Tuple[str, str]]:
     """
-    Return a list of (path, source) for the files STEM.so.NUMBER; the newest comes first.
+    Return a list of (path, source) for the files STEM.so.NUMBER; the newest of a folder comes first.
 
-    stem: path without .so.NUMBER, which may contain wildcards
+    stem: path below a folder, without .so.NUMBER. folders: pairs (folder, source); a folder may
+    contain wildcards.
     """
     return [
-        (path, source)
-        for path in sort_newest_first(host.list_matching_paths(stem + '.so.*'))
-        if re.search(r'\.so\.\d+$', path)
+        candidate
+        for folder, source in folders
+        for candidate in host.list_newest_paths('%s/%s.so.*' % (folder, stem), source)
+        if re.search(r'\.so\.\d+$', candidate[0])
     ]
 
 
@@ -172,21 +169,14 @@ def survey_cuda(survey: 'Survey') -> None:
     Cray's GPU transport layer needs libcudart. The function does not search for the library of the
     GPU driver (libcuda), because the container runtime injects libcuda.
     """
-    host = survey.host
-    candidates = [
-        candidate
-        for name in ('CUDA_HOME', 'CUDATOOLKIT_HOME')
-        if host.get_variable(name)
-        for candidate in _list_versioned_libraries(
-            host, host.get_variable(name).rstrip('/') + '/lib64/libcudart', name
-        )
+    folders = survey.host.list_variable_folders('CUDA_HOME', 'CUDATOOLKIT_HOME')
+    folders += [
+        (folder, folder) for folder in ('/usr/local/cuda*', '/opt/nvidia/hpc_sdk/*/*/cuda/*')
     ]
-    for folder in ('/usr/local/cuda*', '/opt/nvidia/hpc_sdk/*/*/cuda/*'):
-        candidates += _list_versioned_libraries(host, folder + '/lib64/libcudart', folder)
     if (
         not survey.select_library(
             'libcudart',
-            candidates,
+            _list_versioned_libraries(survey.host, 'lib64/libcudart', folders),
             "Cray's GPU transport layer needs libcudart, the CUDA runtime",
             'GPU',
         )
@@ -226,13 +216,7 @@ def survey_gtl(survey: 'Survey') -> None:
     paths = [
         survey.select_library(
             'libmpi_gtl_' + kind,
-            [
-                candidate
-                for folder, source in folders
-                for candidate in _list_versioned_libraries(
-                    host, '%s/libmpi_gtl_%s' % (folder, kind), source
-                )
-            ],
+            _list_versioned_libraries(host, 'libmpi_gtl_' + kind, folders),
             "libmpi_gtl is the GPU transport layer of Cray MPICH for %s; without libmpi_gtl, "
             "MPI calls with buffers in GPU memory fail" % maker,
             'GPU',

@@ -10,7 +10,7 @@ import re
 from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
-from osu_container.discover.host import SurveyedHost, sort_newest_first
+from osu_container.discover.host import SurveyedHost
 
 if TYPE_CHECKING:
     from osu_container.discover.survey import Survey
@@ -86,15 +86,11 @@ def survey_open_mpi(survey: 'Survey') -> None:
     """Add facts on the host's Open MPI and the folders of its plugins to the survey."""
     host, soname = survey.host, 'libmpi.so.40'
     candidates = [
-        ('%s/lib/%s' % (host.get_variable(name).rstrip('/'), soname), name)
-        for name in ('EBROOTOPENMPI', 'MPI_HOME')
-        if host.get_variable(name)
+        ('%s/lib/%s' % (folder, soname), name)
+        for folder, name in host.list_variable_folders('EBROOTOPENMPI', 'MPI_HOME')
     ]
     candidates += survey.list_path_candidates(soname)
-    candidates += [
-        (path, 'in /opt')
-        for path in sort_newest_first(host.list_matching_paths('/opt/openmpi/*/lib/' + soname))
-    ]
+    candidates += host.list_newest_paths('/opt/openmpi/*/lib/' + soname, 'in /opt')
     path = survey.select_library(
         'libompi',
         candidates + survey.list_library_candidates(soname),
@@ -136,8 +132,7 @@ def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str,
     ]
     return (builds if loaded else []) + [
         ('%s/%s' % (folder, LIBMPI), '%s, which the loaded module cray-mpich-abi has set' % name)
-        for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
-        for folder in host.list_variable_folders(name)
+        for folder, name in host.list_variable_folders('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         if folder.endswith('/lib-abi-mpich')
     ]
 
@@ -189,7 +184,7 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
         + survey.list_path_candidates(LIBMPI)
         + survey.list_library_candidates(LIBMPI)
         + [
-            (path, 'a usual folder in /opt, /usr/local or /usr/lib64')
+            candidate
             for pattern in (
                 '/opt/mpich*/lib/',
                 '/opt/mpich/*/lib/',
@@ -197,7 +192,9 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
                 '/usr/lib64/mpich/lib/',
                 '/opt/intel/oneapi/mpi/*/lib/',
             )
-            for path in sort_newest_first(host.list_matching_paths(pattern + LIBMPI))
+            for candidate in host.list_newest_paths(
+                pattern + LIBMPI, 'a usual folder in /opt, /usr/local or /usr/lib64'
+            )
         ]
     )
 
@@ -270,11 +267,9 @@ def survey_cray_libraries(survey: 'Survey') -> None:
         ),
     ):
         paths = [
-            (path, folder)
+            candidate
             for folder in folders
-            for path in sort_newest_first(
-                host.list_matching_paths('%s/%s' % (folder.rstrip('/'), soname))
-            )
+            for candidate in host.list_newest_paths('%s/%s' % (folder.rstrip('/'), soname), folder)
         ]
         more: Dict[str, Any] = (
             {'opened_as': [soname], 'serves': 'MPI_File_open'}

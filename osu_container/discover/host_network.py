@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, List, NamedTuple, Optional, Tuple
 
 from osu_container.base.files import read_plain_file
 from osu_container.data.networks import NETWORKS, PREFERRED_NETWORKS
-from osu_container.discover.host import SurveyedHost, sort_newest_first
+from osu_container.discover.host import SurveyedHost
 from osu_container.image.elf import ElfError, read_elf
 from osu_container.image.traits import read_fabric_traits
 from osu_container.verdict.layers import split_provider
@@ -194,16 +194,12 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
         )
     candidates += [
         ('%s/%s' % (folder, LIBFABRIC), '%s, which the loaded module libfabric has set' % name)
-        for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
-        for folder in host.list_variable_folders(name)
+        for folder, name in host.list_variable_folders('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         if '/libfabric/' in folder + '/'
     ]
-    candidates += [
-        (path, 'the newest release in /opt/cray/libfabric')
-        for path in sort_newest_first(
-            host.list_matching_paths('/opt/cray/libfabric/*/lib64/' + LIBFABRIC)
-        )
-    ]
+    candidates += host.list_newest_paths(
+        '/opt/cray/libfabric/*/lib64/' + LIBFABRIC, 'the newest release in /opt/cray/libfabric'
+    )
     candidates += survey.list_path_candidates(LIBFABRIC)
     return candidates + survey.list_library_candidates(LIBFABRIC)
 

@@ -285,8 +285,7 @@ def _add_dependency_folders(survey: 'Survey', folders: List[str]) -> None:
     host, rocm = survey.host, survey.get_value('rocm')
     candidates = [
         folder
-        for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
-        for folder in host.list_variable_folders(name)
+        for folder, _ in host.list_variable_folders('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
     ]
     candidates += [rocm + '/llvm/lib', rocm + '/lib/llvm/lib'] if rocm else []
     candidates += ['/opt/cray/pe/gcc-libs', '/opt/cray/pe/gcc-libs/default']

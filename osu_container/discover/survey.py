@@ -189,8 +189,8 @@ class Survey:
     def list_path_candidates(self, soname: str) -> List[Tuple[str, str]]:
         """Return (path, source) for the library in each folder of LD_LIBRARY_PATH."""
         return [
-            ('%s/%s' % (folder, soname), 'LD_LIBRARY_PATH')
-            for folder in self.host.list_variable_folders('LD_LIBRARY_PATH')
+            ('%s/%s' % (folder, soname), name)
+            for folder, name in self.host.list_variable_folders('LD_LIBRARY_PATH')
         ]
 
     def survey_system(self) -> 'Survey':
