@@ -16,6 +16,7 @@ from osu_container.build.recipes.images import IMAGES
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.networks import NETWORKS
 from osu_container.data.sites import BASES, SITES
+from osu_container.data.sites.cray import make_jobs, make_native_build
 from osu_container.data.sites.schema import PMIX_FILES_DERIVED, TABLES, list_rank_folders
 from osu_container.data.sites.workstation import MPICH_IMAGE, OPENMPI_IMAGE
 from osu_container.verdict.settings import (
@@ -260,24 +261,22 @@ class _EntryBuilder:
         matches = [
             (name, re.search(r'gpu(?::[\w.-]+)*?:(\d+)', gres)) for name, gres in rows if with_gpus
         ]
-        partitions = sorted(
-            ((name, match.group(1)) for name, match in matches if match),
+        partition, gpus = min(
+            ((name, int(match.group(1))) for name, match in matches if match),
             key=lambda row: '*' not in row[0],
+            default=(None, 0),
         )
-        partition, gpus = partitions[0] if partitions else (None, None)
         if rows and not partition and not any(name.endswith('*') for name, _ in rows):
             self.survey.add_missing(
                 'a default partition',
                 "jobs must name a partition: give --partition=NAME, or set the key jobs in the site file",
             )
-        step = ['--gpus-per-node=' + gpus] if gpus else []
         return {
-            'value': {
-                'partition': partition and partition.rstrip('*'),
-                'step': step,
-                'account': bool(self.survey.get_value('slurm.account')),
-                'options': ['--exclusive'] + step,
-            },
+            'value': make_jobs(
+                partition and partition.rstrip('*'),
+                bool(self.survey.get_value('slurm.account')),
+                gpus,
+            ),
             'source': '`sinfo -h -o %P|%G`, `scontrol show config`',
             'evidence': 'derived',
         }
@@ -323,9 +322,8 @@ class _EntryBuilder:
 
     def describe_cray_build(self, libmpi: str, target: str) -> Dict[str, Any]:
         """Return the fact on a native build with Cray's compilers and the loaded modules."""
-        survey, cuda = self.survey, target.startswith('sm_')
-        gtl = 'libraries.libmpi_gtl_' + ('cuda' if cuda else 'hsa')
-        gtl = os.path.basename(survey.get_value(gtl, '')) if target else ''
+        survey, kind = self.survey, 'cuda' if target.startswith('sm_') else 'hsa'
+        gtl = target and os.path.basename(survey.get_value('libraries.libmpi_gtl_' + kind, ''))
         modules = [
             name if name.startswith(('rocm/', 'cudatoolkit/')) else name.split('/')[0]
             for name in survey.get_value('modules.loaded')
@@ -334,7 +332,7 @@ class _EntryBuilder:
         loaded = [name[len('PrgEnv-') :] for name in modules if name.startswith('PrgEnv-')]
         if not loaded:
             modules = ['PrgEnv-gnu'] + (
-                ['craype-accel-' + ('nvidia' + target[3:] if cuda else 'amd-' + target)]
+                ['craype-accel-' + ('nvidia' + target[3:] if kind == 'cuda' else 'amd-' + target)]
                 if target
                 else []
             )
@@ -343,26 +341,9 @@ class _EntryBuilder:
                 "the modules for the native build are guessed (%s): load the modules that you compile with, "
                 "then run osu-container discover again" % ' '.join(modules),
             )
-        with_gpu = (
-            '--enable-cuda --with-cuda=$CUDA_HOME '
-            if cuda
-            else '--enable-rocm --with-rocm=$ROCM_PATH '
-        )
-        rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (
-            ' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if gtl else ''
-        )
+        build = make_native_build(loaded[0] if loaded else 'gnu', libmpi, gtl=kind if gtl else '')
         return {
-            'value': {
-                'mpicc': 'cc',
-                'mpicxx': 'CC',
-                'libmpi': libmpi,
-                'python': '/usr/bin/python3',
-                'prgenv': loaded[0] if loaded else 'gnu',
-                'modules': modules,
-                'plugin': None,
-                'configopts': (with_gpu if gtl else '') + 'LDFLAGS="%s"' % rpath,
-                'needed': [gtl] if gtl else [],
-            },
+            'value': dict(build, modules=modules, needed=[gtl] if gtl else []),
             'source': 'LOADEDMODULES',
             'evidence': 'derived' if loaded else 'untested',
         }
@@ -418,15 +399,6 @@ def select_easyconfig(system: Dict[str, Any]) -> Optional[str]:
     default = system['site'].get(
         'default_approach', BASES[system['site']['based_on']].get('default_approach', {})
     )
-    first = [
-        approach
-        for approach in [default.get('value'), 'pure'] + installable
-        if approach in installable
-    ]
-    return (
-        None
-        if not first
-        else 'osu-native.eb'
-        if first[0] == 'native'
-        else 'osu-container-%s.eb' % first[0]
-    )
+    order = [default.get('value'), 'pure', *installable]
+    first = next((approach for approach in order if approach in installable), None)
+    return first and ('osu-native.eb' if first == 'native' else 'osu-container-%s.eb' % first)

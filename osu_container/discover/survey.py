@@ -19,16 +19,16 @@ from osu_container.image.libraries import read_library
 
 #: {key of the result: command}; all commands run at the same time
 COMMANDS = {
-    'apptainer': ['apptainer', '--version'],
-    'singularity': ['singularity', '--version'],
-    'mpi': ['srun', '--mpi=list'],
-    'slurm': ['scontrol', 'show', 'config'],
-    'partitions': ['sinfo', '-h', '-o', '%P|%G'],
-    'libfabric': ['pkg-config', '--variable=libdir', 'libfabric'],
-    'mpicc': ['mpicc', '-show'],
-    'glibc': ['getconf', 'GNU_LIBC_VERSION'],
-    'libraries': ['ldconfig', '-p'],
-    'nvidia': ['nvidia-smi', '--query-gpu=name,compute_cap', '--format=csv,noheader'],
+    'apptainer': 'apptainer --version',
+    'singularity': 'singularity --version',
+    'mpi': 'srun --mpi=list',
+    'slurm': 'scontrol show config',
+    'partitions': 'sinfo -h -o %P|%G',
+    'libfabric': 'pkg-config --variable=libdir libfabric',
+    'mpicc': 'mpicc -show',
+    'glibc': 'getconf GNU_LIBC_VERSION',
+    'libraries': 'ldconfig -p',
+    'nvidia': 'nvidia-smi --query-gpu=name,compute_cap --format=csv,noheader',
 }
 #: The parts of a survey; the order matters, because parts use facts of earlier parts
 SUBJECTS: Tuple[Callable[['Survey'], None], ...] = (
@@ -196,9 +196,9 @@ class Survey:
     def survey_system(self) -> 'Survey':
         """Run all commands and all parts of the survey, and return the completed Survey."""
         host = self.host
-        commands = OrderedDict(
-            item for item in COMMANDS.items() if not (item[0] == 'libraries' and host.root)
-        )
+        commands = {key: command.split() for key, command in COMMANDS.items()}
+        if host.root:  # ldconfig reads the cache of this machine
+            del commands['libraries']
         if host.environment.get('LMOD_CMD'):
             commands['modules'] = [host.environment['LMOD_CMD'], 'bash', '-t', 'avail']
         host.run_commands(commands)

@@ -22,24 +22,13 @@ from osu_container.install.user_software import FOLDER, PRESERVED_NAMES
 PROOF = 'proof'
 COMMAND = 'osu-proof'
 #: Files of the package that proof/ imports
-_PROOF_IMPORTS = [
-    '__init__.py',
-    'cli.py',
-    'base/__init__.py',
-    'base/columns.py',
-    'base/exit_codes.py',
-    'base/files.py',
-    'base/shell.py',
-    'base/streams.py',
-    'base/terminal.py',
-    'base/trust.py',
-    'data/__init__.py',
-    'data/approaches.py',
-    'data/launchers.py',
-    'data/records.py',
-    'image/__init__.py',
-    'image/libraries.py',
-]
+_PROOF_IMPORTS = """
+    __init__.py cli.py
+    base/__init__.py base/columns.py base/exit_codes.py base/files.py base/shell.py base/streams.py
+    base/terminal.py base/trust.py
+    data/__init__.py data/approaches.py data/launchers.py data/records.py
+    image/__init__.py image/libraries.py
+""".split()
 
 
 def format_disk_error(err: OSError, installdir: str) -> str:

@@ -15,7 +15,7 @@ from osu_container.data.sites.cray import (
     make_fact,
     make_glibc_fact,
     make_gpu_binding,
-    make_gpu_jobs,
+    make_jobs,
     make_ll128_variable,
     make_nccl_variables,
     make_variable,
@@ -262,7 +262,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'untested',
         ),
         'jobs': make_fact(
-            make_gpu_jobs('normal', False, 4),
+            make_jobs('normal', False, 4),
             'jobs do not share nodes of the partition normal; without an account, Slurm uses the '
             'primary project',
             _DAINT + '; ' + _SLURM,

@@ -49,10 +49,10 @@ def make_variable(
     return dict(make_fact(value, why, source, date, evidence), name=name, **conditions)
 
 
-#: Default library folders of SLES, with HPE's folder of links to default versions; folder of AMD's
-#: libdrm
+#: Default library folders of SLES, with HPE's folder of links to default versions; the same with the
+#: folder of AMD's libdrm
 SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64']
-AMD_FOLDER = '/opt/amdgpu/lib64'
+AMD_FOLDERS = SLES_FOLDERS + ['/opt/amdgpu/lib64']
 
 _FIRST_READ_DATE = '2026-11-21'
 _HPE = 'github.com/HewlettPackard/shs-ccl-docs 438fcce, ccl_env.sh'
@@ -174,7 +174,7 @@ def make_pmi_libraries(
     """
     Return facts about the libraries of Cray PMI and PALS, as {library name: fact}.
 
-    `folder`: folder of Cray PMI's libraries. `pals`: folder of the library libpals.
+    `folder`: folder of Cray PMI's libraries. `pals`: folder of the library libpals, '' to omit libpals.
     """
     return {
         name: make_fact('%s/%s.so.0' % (path, name), why, source, date, evidence)
@@ -183,6 +183,7 @@ def make_pmi_libraries(
             ('libpmi2', folder, 'libpmi2 is the second library of Cray PMI'),
             ('libpals', pals, 'Cray PMI uses this library to query the launcher'),
         )
+        if path
     }
 
 
@@ -266,9 +267,7 @@ def make_rocm_folders(
     searches. `why` and `evidence` belong to the fact 'library_folders'.
     """
     return {
-        'library_folders': make_fact(
-            SLES_FOLDERS + [AMD_FOLDER, folder] + list(more), why, source, date, evidence
-        ),
+        'library_folders': make_fact([*AMD_FOLDERS, folder, *more], why, source, date, evidence),
         'one_build': make_fact(
             [folder],
             'libraries of one ROCm version do not work with libraries of another version',
@@ -279,6 +278,12 @@ def make_rocm_folders(
     }
 
 
+#: Kind of the GPU transport layer -> options of OSU's configure script
+_GPU_OPTIONS = {
+    '': '',
+    'hsa': '--enable-rocm --with-rocm=$ROCM_PATH ',
+    'cuda': '--enable-cuda --with-cuda=$CUDA_HOME ',
+}
 #: Reason for the library folders of a system whose pages do not name these folders
 FOLDERS_AS_ON_LUMI = (
     "the host's ld.so searches the folders of SLES, then the folders of Cray's and AMD's "
@@ -290,16 +295,16 @@ def make_native_build(
     prgenv: str,
     libmpi: str,
     modules: Sequence[str] = (),
-    options: str = '',
     gtl: str = '',
+    options: str = '',
     plugin: Optional[Tuple[str, str, str]] = None,
 ) -> Dict[str, Any]:
     """
     Return the value of the key `native`: how to build OSU with Cray's compilers.
 
     `prgenv`: Cray's programming environment, 'amd' or 'gnu'. `modules`: further modules to load.
-    `options`: options of OSU's configure script. `gtl`: kind of the GPU transport layer, '' without
-    GPUs. `plugin`: name, version and suffix of the easyconfig of the RCCL plugin, None without a plugin.
+    `gtl`: kind of the GPU transport layer, '' without GPUs. `options`: more options of OSU's configure
+    script. `plugin`: name, version and suffix of the easyconfig of the RCCL plugin, None without a plugin.
     """
     # Without an rpath in the program, ld.so loads MPI and GTL in the system's default version,
     # whatever stack is loaded (LUMI-training-materials d64bc58c, 102-CPE.md).
@@ -314,7 +319,7 @@ def make_native_build(
         'prgenv': prgenv,
         'modules': ['PrgEnv-' + prgenv, *modules],
         'plugin': plugin,
-        'configopts': '%sLDFLAGS="%s"' % (options, rpath),
+        'configopts': '%s%sLDFLAGS="%s"' % (_GPU_OPTIONS[gtl], options, rpath),
         'needed': ['libmpi_gtl_%s.so.0' % gtl] if gtl else [],
     }
 
@@ -331,14 +336,14 @@ def make_rocm_build(
         prgenv,
         libmpi,
         ['craype-accel-amd-gfx90a', 'rocm/' + rocm],
-        '--enable-rocm --with-rocm=$ROCM_PATH %s' % options,
         'hsa',
+        options,
         plugin,
     )
 
 
-def make_gpu_jobs(
-    partition: Optional[str], account: bool, gpus: int, *options: str
+def make_jobs(
+    partition: Optional[str], account: bool, gpus: int = 0, *options: str
 ) -> Dict[str, Any]:
     """
     Return the value of the key `jobs` for Slurm jobs on whole nodes.
@@ -346,7 +351,7 @@ def make_gpu_jobs(
     `account`: whether a job must name an account. `gpus`: number of GPUs of each node. `options`:
     more options of a job.
     """
-    step = ['--gpus-per-node=%d' % gpus]
+    step = ['--gpus-per-node=%d' % gpus] if gpus else []
     return {
         'partition': partition,
         'account': account,

@@ -17,7 +17,7 @@ from osu_container.data.sites.cray import (
     make_fact,
     make_glibc_fact,
     make_gpu_binding,
-    make_gpu_jobs,
+    make_jobs,
     make_libfabric_needs,
     make_mpich_libraries,
     make_pmi_libraries,
@@ -206,7 +206,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'untested',
             ),
             'jobs': make_fact(
-                make_gpu_jobs('batch', True, 8),
+                make_jobs('batch', True, 8),
                 'the job gets whole nodes, so that no other job uses the network cards, and each '
                 'rank can use the closest GPU',
                 _GUIDE + ', Running Jobs',

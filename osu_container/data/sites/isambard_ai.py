@@ -14,7 +14,7 @@ from osu_container.data.sites.cray import (
     SLES_FOLDERS,
     make_fact,
     make_glibc_fact,
-    make_gpu_jobs,
+    make_jobs,
     make_ll128_variable,
     make_name_recognition,
     make_nccl_variables,
@@ -160,7 +160,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'untested',
         ),
         'jobs': make_fact(
-            make_gpu_jobs('workq', False, 4, '--mem=0'),
+            make_jobs('workq', False, 4, '--mem=0'),
             'the job gets whole nodes, and must request all memory explicitly',
             _SCRIPTS,
             _READ_DATE,

@@ -11,16 +11,15 @@ LUMI on the date of the fact. 'derived' means that the value follows from the ru
 from typing import Any, Dict, List, Tuple
 
 from osu_container.data.sites.cray import (
-    AMD_FOLDER,
+    AMD_FOLDERS,
     MI250X,
     PAWSEYS_BINDS,
     SLES,
-    SLES_FOLDERS,
     exclude_bind,
     format_rccl_options,
     make_glibc_fact,
     make_gpu_binding,
-    make_gpu_jobs,
+    make_jobs,
     make_libfabric_needs,
     make_lustreapi_fact,
     make_mpich_libraries,
@@ -67,19 +66,14 @@ def _make_mpich_libraries(
     )
 
 
-#: Default library folders of SLES, and folders of Cray's and AMD's packages from /etc/ld.so.conf.d
-_SLES_FOLDERS = SLES_FOLDERS + [AMD_FOLDER]
-
-
 def _make_pmi_libraries(version: str, evidence: str) -> Dict[str, Dict[str, Any]]:
-    libraries = make_pmi_libraries(
+    return make_pmi_libraries(
         '/opt/cray/pe/pmi/%s/lib' % version,
         '',
         _STACK % 'YY.MM' + ', row cray-pmi; folder as in ' + _CONTRIB,
         '2026-07-10',
         evidence,
     )
-    return {name: libraries[name] for name in ('libpmi', 'libpmi2')}
 
 
 #: Name, version and suffix of the easyconfig of the RCCL plugin. The easyconfig is in
@@ -125,36 +119,26 @@ _IMAGE_PURPOSE = (
 )
 
 
-def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[str, str]:
+def _list_images(rocm: str) -> Dict[str, str]:
     """
     Return {approach: file name of the image that this approach uses on LUMI}.
 
-    The result also contains the images with mpi4py, under the keys of list_mpi4py_images(). `rocm`:
-    version of ROCm. `plain`, `hybrid` and `opensource`: parts of file names that tell which MPICH and
-    libfabric the image contains.
+    The result also contains the images with mpi4py and CuPy, under the keys 'osu-mpi4py/APPROACH'.
+    `rocm`: version of ROCm.
     """
-    name = 'osu-lumi-rocm-%s-%%s.sif' % rocm
+    name = 'lumi-rocm-%s-mpich-4.2.3-libfabric-1.22.0%%s.sif' % rocm
+    plain = ['pure', 'bind', 'hybrid']
     return dict(
-        list_mpi4py_images(rocm, hybrid, opensource),
-        **{
-            'pure': name % plain,
-            'bind': name % plain,
-            'hybrid': name % hybrid,
-            'swap': name % hybrid,
-            'opensource': name % opensource,
-        },
+        dict.fromkeys([*plain, 'swap'], 'osu-' + name % ''),
+        opensource='osu-' + name % '-libcxi',
+        **dict(
+            dict.fromkeys(
+                ['osu-mpi4py/' + approach for approach in plain],
+                'osu-mpi4py-4.1.2-' + name % '-cupy',
+            ),
+            **{'osu-mpi4py/opensource': 'osu-mpi4py-4.1.2-' + name % '-libcxi-cupy'},
+        ),
     )
-
-
-def list_mpi4py_images(rocm: str, hybrid: str, opensource: str) -> Dict[str, str]:
-    """Return {'osu-mpi4py/APPROACH': file name of the image with mpi4py and CuPy}."""
-    name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s-cupy.sif' % rocm
-    return {
-        'osu-mpi4py/pure': name % hybrid,
-        'osu-mpi4py/bind': name % hybrid,
-        'osu-mpi4py/hybrid': name % hybrid,
-        'osu-mpi4py/opensource': name % opensource,
-    }
 
 
 def _remove_cupy(images: Dict[str, Any]) -> Dict[str, Any]:
@@ -168,14 +152,8 @@ def _remove_cupy(images: Dict[str, Any]) -> Dict[str, Any]:
 #: Facts that the stacks share
 BASES: Dict[str, Dict[str, Any]] = {
     'lumi': {
+        'based_on': 'cray-rocm',
         'title': 'LUMI',
-        'default_approach': _fact(
-            'opensource',
-            'opensource injects no host library that an update could change',
-            'docs/design.md, decision 7',
-            '2026-11-21',
-            'derived',
-        ),
         'runtime': _fact(
             ['singularity'],
             'LUMI has SingularityCE 4.1.3 in /usr/bin, and no command apptainer',
@@ -281,7 +259,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'derived',
         ),
         'library_folders': _fact(
-            _SLES_FOLDERS,
+            AMD_FOLDERS,
             "the host's ld.so searches the folders of SLES, then the folders of Cray's and "
             "AMD's packages",
             'ldd output of LUMI job logs in github.com/alazzaro/openmpi_on_ss11 627b2cc',
@@ -297,60 +275,39 @@ BASES: Dict[str, Dict[str, Any]] = {
             'derived',
         ),
         'files': {
-            'file_systems': dict(
-                _fact(
-                    ['/pfs', '/scratch', '/projappl', '/project', '/flash', '/appl'],
-                    'these folders contain the users\' data and LUMI\'s software',
-                    _TRAINING + '205-Containers.md, singularity-slurm-bindings',
-                    '2026-06-17',
-                    'measured',
-                ),
+            'file_systems': _fact(
+                ['/pfs', '/scratch', '/projappl', '/project', '/flash', '/appl'],
+                'these folders contain the users\' data and LUMI\'s software',
+                _TRAINING + '205-Containers.md, singularity-slurm-bindings',
+                '2026-06-17',
+                'measured',
                 bound='install',
             ),
-            'slurm_spool': dict(
-                _fact(
-                    ['/var/spool/slurmd'],
-                    'Cray PMI reads the placement of the ranks from a file that Slurm writes to '
-                    'this folder',
-                    _CONTRIB,
-                    '2026-05-04',
-                    'measured',
-                ),
+            'slurm_spool': _fact(
+                ['/var/spool/slurmd'],
+                'Cray PMI reads the placement of the ranks from a file that Slurm writes to '
+                'this folder',
+                _CONTRIB,
+                '2026-05-04',
+                'measured',
                 bound='run',
             ),
-            'cxi_state': dict(
-                _fact(
-                    ['/run/cxi'],
-                    'the folder /run/cxi contains the state of the network cards for libcxi; '
-                    'lists of bind mounts that work on LUMI contain this folder',
-                    _CONTRIB,
-                    '2026-05-04',
-                    'measured',
-                ),
+            'cxi_state': _fact(
+                ['/run/cxi'],
+                'the folder /run/cxi contains the state of the network cards for libcxi; '
+                'lists of bind mounts that work on LUMI contain this folder',
+                _CONTRIB,
+                '2026-05-04',
+                'measured',
                 bound='run',
             ),
-            'libdrm_ids': dict(
-                _fact(
-                    ['/usr/share/libdrm/amdgpu.ids'],
-                    "the library libdrm of the host's ROCm reads the names of the GPUs from "
-                    'this file',
-                    _DEIC,
-                    '2025-03-07',
-                    'measured',
-                ),
+            'libdrm_ids': _fact(
+                ['/usr/share/libdrm/amdgpu.ids'],
+                "the library libdrm of the host's ROCm reads the names of the GPUs from this file",
+                _DEIC,
+                '2025-03-07',
+                'measured',
                 bound='run',
-            ),
-            'kernel_config': dict(
-                _fact(
-                    ['/boot/config-{kernel}'],
-                    'libfabric reads from this file whether the kernel can share GPU memory with '
-                    'the network card (DMABUF)',
-                    'ofiwg/libfabric src/hmem_rocr.c',
-                    '2026-11-21',
-                    'derived',
-                ),
-                bound='run',
-                otherwise={'FI_HMEM_ROCR_USE_DMABUF': '0'},
             ),
         },
         'conflicts': _fact(
@@ -479,7 +436,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'derived',
         ),
         'jobs': _fact(
-            make_gpu_jobs('standard-g', True, 8),
+            make_jobs('standard-g', True, 8),
             'the job gets whole nodes, so that no other job uses the network cards, and each rank '
             'can use the closest GPU',
             'LUMI documentation, Slurm partitions; job scripts in '
@@ -560,8 +517,6 @@ _GPU_SHELL_PARTITIONS, _CPU_SHELL_PARTITIONS = (
     ['C', 'D'] + _SHARED_PARTITIONS,
 )
 
-_HYBRID = 'mpich-4.2.3-libfabric-1.22.0'
-
 
 def _make_gpu_stack(
     stack: str,
@@ -594,7 +549,7 @@ def _make_gpu_stack(
                 ),
             ),
             'images': _fact(
-                _list_images(rocm, _HYBRID, _HYBRID, _HYBRID + '-libcxi'),
+                _list_images(rocm),
                 _IMAGE_PURPOSE,
                 'the published runs used MPICH 4.2.3; the host\'s libfabric is 1.22.0',
                 '2026-11-21',
@@ -735,7 +690,7 @@ def _make_cpu_stack(version: str) -> Dict[str, Any]:
             'library_folders': BASES['lumi']['library_folders'],
             'one_build': BASES['lumi']['one_build'],
             'jobs': _fact(
-                {'partition': 'standard', 'account': True, 'options': ['--exclusive'], 'step': []},
+                make_jobs('standard', True),
                 'the job gets whole nodes, so that no other job uses the network card',
                 'LUMI documentation, Slurm partitions',
                 '2026-11-21',

@@ -14,7 +14,7 @@ from osu_container.data.sites.cray import (
     SLES_FOLDERS,
     make_fact,
     make_gpu_binding,
-    make_gpu_jobs,
+    make_jobs,
     make_mpich_libraries,
     make_native_build,
     make_nccl_variables,
@@ -208,7 +208,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'untested',
         ),
         'jobs': make_fact(
-            make_gpu_jobs(None, True, 4, '--constraint=gpu'),
+            make_jobs(None, True, 4, '--constraint=gpu'),
             'jobs request GPU nodes with a constraint, not with a partition; names of accounts '
             'end in _g',
             'NERSC training, github.com/NERSC/Migrate-to-Perlmutter; Perlmutter pages of WarpX',
@@ -220,7 +220,6 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'gnu',
                 '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
                 ['craype-accel-nvidia80', 'cudatoolkit/12.9'],
-                '--enable-cuda --with-cuda=$CUDA_HOME ',
                 'cuda',
             ),
             'the accelerator module links programs with the GPU transport layer; the compiler is '

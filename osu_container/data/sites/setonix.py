@@ -10,15 +10,14 @@ system Joey first.
 from typing import Any, Dict
 
 from osu_container.data.sites.cray import (
-    AMD_FOLDER,
+    AMD_FOLDERS,
     FOLDERS_AS_ON_LUMI,
     MI250X,
     PAWSEYS_BINDS,
-    SLES_FOLDERS,
     exclude_bind,
     make_fact,
     make_gpu_binding,
-    make_gpu_jobs,
+    make_jobs,
     make_libfabric_needs,
     make_mpich_libraries,
     make_pmi_libraries,
@@ -192,7 +191,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'untested',
             ),
             'jobs': make_fact(
-                make_gpu_jobs('gpu', True, 8),
+                make_jobs('gpu', True, 8),
                 'the job gets whole nodes, so that no other job uses the network cards; the '
                 'account is the name of the project followed by -gpu',
                 _GUIDE + ', which writes --gres=gpu:8; --gpus-per-node in ' + _SETTINGS,
@@ -261,7 +260,7 @@ STACKS['setonix-26.03'] = {
         **{'libhsa-runtime64': None},
     ),
     'library_folders': make_fact(
-        SLES_FOLDERS + [AMD_FOLDER],
+        AMD_FOLDERS,
         'the folders are the folders of the current stack, without the ROCm of the current stack',
         _NEXT,
         '2026-11-26',

@@ -8,7 +8,7 @@ from typing import Any, Dict
 
 from osu_container.data.approaches import UCX_NAMESPACE_VARIABLES
 from osu_container.data.launchers import LAUNCHERS
-from osu_container.data.sites.cray import make_fact
+from osu_container.data.sites.cray import make_fact, make_jobs
 from osu_container.data.sites.schema import PMIX_FILES
 
 #: Images that `make demo` builds on any x86_64 machine
@@ -82,7 +82,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'docs/images.md', 'this page explains how to build and copy images', 'docs/images.md'
         ),
         'jobs': _make_plain_fact(
-            {'partition': None, 'account': False, 'options': ['--exclusive'], 'step': []},
+            make_jobs(None, False),
             'jobs get whole nodes, so that no other program uses the network card',
         ),
         'native': _make_plain_fact(None, 'no MPI compiler is known'),
