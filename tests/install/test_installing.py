@@ -8,6 +8,9 @@ built, the message has the reason and the command that builds it.
 import hashlib
 import os
 import shutil
+import socket
+import subprocess
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -52,6 +55,22 @@ def stage(final, text):
 
 def list_names(final):
     return sorted(path.name for path in final.parent.iterdir())
+
+
+def test_only_work_folders_without_a_process_are_removed(tmp_path):
+    """A folder of another host may belong to a running process, unless the folder is very old."""
+    ended = subprocess.Popen('true')
+    ended.wait()
+    for host, pid, days, is_kept in (
+        (socket.gethostname(), ended.pid, 0, False),
+        (socket.gethostname(), os.getpid(), 31, True),
+        ('other-node', ended.pid, 29, True),
+        ('third-node', ended.pid, 31, False),
+    ):
+        folder = outputs.make_folder(tmp_path / f'osu-container-{host}-{pid}-0a1b')
+        os.utime(folder, (time.time() - days * 24 * 3600,) * 2)
+        shutil.rmtree(outputs.make_work_folder(str(tmp_path)))
+        assert os.path.exists(folder) == is_kept, (host, days)
 
 
 @pytest.mark.parametrize('older', [False, True])
