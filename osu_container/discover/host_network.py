@@ -329,19 +329,19 @@ def _read_card(host: SurveyedHost, name: str) -> NetworkCard:
             (driver for driver, pattern in _DRIVER_NAME_PATTERNS.items() if pattern.match(name)), ''
         )
     )
-    ports = ['%s/ports/%s' % (folder, port) for port in host.list_names(folder + '/ports')]
-    states = [host.read_text(port + '/state').strip() for port in ports]
-    up = not any(states) or any(state.endswith('ACTIVE') for state in states)
-    links = [
-        host.read_text(port + '/link_layer').strip()
-        for port, state in zip(ports, states)
-        if not any(states) or state.endswith('ACTIVE') or not up
-    ]
-    kind = _KIND_BY_DRIVER.get(driver) or next(
-        (_KIND_BY_LINK[link] for link in links if link in _KIND_BY_LINK), None
+    states, links = (
+        [
+            host.read_text('%s/ports/%s/%s' % (folder, port, file)).strip()
+            for port in host.list_names(folder + '/ports')
+        ]
+        for file in ('state', 'link_layer')
     )
-    if (
-        host.read_text(folder + '/node_type').strip().startswith('4')
-    ):  # iWARP and usNIC are not supported by this project
-        kind = None
-    return NetworkCard(name, kind, driver, up)
+    active = [link for link, state in zip(links, states) if state.endswith('ACTIVE')]
+    kind = _KIND_BY_DRIVER.get(driver) or next(
+        (_KIND_BY_LINK[link] for link in active or links if link in _KIND_BY_LINK), None
+    )
+    # iWARP and usNIC are not supported by this project.
+    is_supported = not host.read_text(folder + '/node_type').startswith('4')
+    return NetworkCard(
+        name, kind if is_supported else None, driver, bool(active) or not any(states)
+    )

@@ -216,14 +216,13 @@ def describe_host(
         )
     ]
     collector = _LibraryCollector(host, sites, today, node)
-    glibc = [
-        statement['verdef']
+    newest = sort_versions(
+        version
         for statements in collector.libraries.values()
         for statement in statements
         if statement.get('soname') == LIBC
-    ]
-    newest = sort_versions(
-        version for verdef in glibc for version in verdef if version.startswith('GLIBC_2')
+        for version in statement['verdef']
+        if version.startswith('GLIBC_2')
     )[-1:]
     return {
         'format': HOST_FORMAT,
