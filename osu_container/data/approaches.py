@@ -153,10 +153,9 @@ _GPU_IN_CRAY_MPICH = [
 
 #: The libfabric that has FI_CXI_RDZV_PROTO: HPE's guide names 1.22.0. If the card leaves rendezvous
 #: to an older libfabric, neither does it
-_ALT_READ_RELEASE = 'libfabric >= 1.22'
 _ALT_READ_CONDITIONS: Dict[str, Any] = {
     'setting': 'rccl-alt-read',
-    'only': ['cxi', 'gpu', _ALT_READ_RELEASE],
+    'only': ['cxi', 'gpu', 'libfabric >= 1.22'],
 }
 _ALT_READ_NETWORK = (
     'the provider cxi, instead of the network card, performs the rendezvous protocol, as '
@@ -349,7 +348,7 @@ _MPICH_OVER_CXI = (
     _MPICH_WITHOUT_GPU
     + _STEP_NETWORK
     + [
-        _make_variable('FI_PROVIDER', '{provider}', *_PROVIDER),
+        _PROVIDER_OF_SITE,
         _make_variable(
             'FI_PROVIDER',
             '^cxi',
@@ -445,10 +444,6 @@ _MPICH_OVER_CXI = (
 
 #: LINKx as CSCS describes it
 _LINKX = _CSCS + ', LINKx (experimental)'
-_LINKX_SHM = (
-    'runs of osu_latency, osu_bw and osu_alltoall with up to 8 ranks on a workstation, 2026-11-21: Open MPI 5.0.11 '
-    'over libfabric 2.5.1, provider lnx over shm'
-)
 _LINKX_CONDITIONS: Dict[str, Any] = {'setting': 'linkx', 'only': ['lnx']}
 _OMB_CXI = 'eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml'
 
@@ -522,7 +517,8 @@ _OPENMPI_OVER_LIBFABRIC = (
             'table',
             'the provider lnx supports only address tables, and MPI_Init fails with an '
             'address map, which is the default of Open MPI',
-            _LINKX + '; ' + _LINKX_SHM,
+            _LINKX + '; runs of osu_latency, osu_bw and osu_alltoall with up to 8 ranks on a '
+            'workstation, 2026-11-21: Open MPI 5.0.11 over libfabric 2.5.1, provider lnx over shm',
             **_LINKX_CONDITIONS,
         ),
         _make_variable(

@@ -26,9 +26,6 @@ _SLURM = 'CSCS documentation, Slurm (github.com/eth-cscs/cscs-docs 1e11d788, doc
 _DAINT = (
     'CSCS documentation, Daint (github.com/eth-cscs/cscs-docs 02a7acce, docs/clusters/daint.md)'
 )
-_STORAGE = (
-    'CSCS documentation, storage (github.com/eth-cscs/cscs-docs 02a8c1c2, docs/alps/storage.md)'
-)
 _OPENMPI = (
     'CSCS documentation, Open MPI (github.com/eth-cscs/cscs-docs 80abed1, '
     'docs/software/communication/openmpi.md)'
@@ -172,7 +169,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ['/capstor', '/iopsstor', '/ritom'],
                 'these folders are store, the fast file system and scratch (/ritom on Daint '
                 'since 2026-09-16 and on Clariden; no page mentions /ritom on Santis)',
-                _STORAGE + '; ' + _DAINT,
+                'CSCS documentation, storage (github.com/eth-cscs/cscs-docs 02a8c1c2, '
+                'docs/alps/storage.md); ' + _DAINT,
                 _SEPTEMBER,
                 'measured',
                 bound='install',

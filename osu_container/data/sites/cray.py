@@ -55,7 +55,6 @@ SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64'
 AMD_FOLDERS = SLES_FOLDERS + ['/opt/amdgpu/lib64']
 
 _FIRST_READ_DATE = '2026-11-21'
-_HPE = 'github.com/HewlettPackard/shs-ccl-docs 438fcce, ccl_env.sh'
 
 
 def make_mpich_libraries(
@@ -464,7 +463,16 @@ def make_gpu_binding(
     return [{'gcd': gpu, 'mask': '%#x' % (mask << first), 'nic': nic} for gpu, first, nic in rows]
 
 
-_HSN = 'hsn0,hsn1,hsn2,hsn3'
+#: Variable of NCCL for a system with Slingshot
+NCCL_CROSS_NIC = make_variable(
+    'NCCL_CROSS_NIC',
+    '1',
+    'each network card reaches every card of another node',
+    'github.com/HewlettPackard/shs-ccl-docs 438fcce, ccl_env.sh',
+    _FIRST_READ_DATE,
+    'untested',
+    only=['gpu'],
+)
 
 #: Entries that are no sites, but the base of other entries (key based_on)
 BASES: Dict[str, Dict[str, Any]] = {
@@ -530,7 +538,7 @@ BASES: Dict[str, Dict[str, Any]] = {
         'variables': [
             make_variable(
                 'NCCL_SOCKET_IFNAME',
-                _HSN,
+                'hsn0,hsn1,hsn2,hsn3',
                 'RCCL and NCCL ranks find each other over these network interfaces. Without '
                 'a plugin, the ranks also send data over these interfaces. Other interfaces '
                 'are slow or do not connect the nodes',
@@ -539,15 +547,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 'derived',
                 only=['gpu'],
             ),
-            make_variable(
-                'NCCL_CROSS_NIC',
-                '1',
-                'each network card reaches every card of another node',
-                _HPE,
-                _FIRST_READ_DATE,
-                'untested',
-                only=['gpu'],
-            ),
+            NCCL_CROSS_NIC,
         ],
     },
     'cray-rocm': {

@@ -13,6 +13,7 @@ from typing import Any, Dict, List, Tuple
 from osu_container.data.sites.cray import (
     AMD_FOLDERS,
     MI250X,
+    NCCL_CROSS_NIC,
     PAWSEYS_BINDS,
     SLES,
     exclude_bind,
@@ -40,8 +41,6 @@ _CONTRIB = (
 _STACK = 'github.com/Lumi-supercomputer/LUMI-SoftwareStack 02f17317, CrayPE/CPEpackages_%s.csv'
 _TRAINING = 'github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, '
 _DEIC = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
-_SRUN = '`srun --mpi=list` on LUMI in github.com/alazzaro/cug26_containers_tutorial 0240e5c'
-_HPE = 'github.com/HewlettPackard/shs-ccl-docs 438fcce, ccl_env.sh'
 _ROCM_2509 = (
     'public notes of a user, "Stack identity, MPICH 8.1.32 vs LUMI 25.09", with jobs 22326815 and '
     '22326827 of LUMI and the module rocm/6.4.4; a build script of Score-P 9.4; the module is '
@@ -93,24 +92,6 @@ _ROCM_7 = (
     'Alps-Images/ROCm/alps-runtime.rocm.env'
 )
 _ROCM_7_ONLY = ['gpu', 'cxi', 'image rocm >= 7.0']
-
-_LIBXPMEM_2026 = _fact(
-    '/usr/lib64/libxpmem.so.0',
-    'Cray MPICH uses this library to share memory within a node',
-    'CRAY_XPMEM_POST_LINK_OPTS=-L/usr/lib64 in the ' + _LOG,
-    '2026-03-06',
-    'measured',
-)
-
-_LIBPALS_2026 = _fact(
-    '/opt/cray/pe/pals/1.2.12/lib/libpals.so.0',
-    'Cray PMI uses this library to query the launcher. If the path does not exist, the folder '
-    '/opt/cray/pe/lib64 may have a link to the current version, as on every HPE Cray system',
-    _STACK % 'YY.MM' + ' for 25.03 and 25.09, and branch toolchain-26.03 for 26.03: PALS,1.2.12; '
-    'folder as on Polaris (github.com/argonne-lcf/user-guides, docs/polaris/containers)',
-    '2026-07-10',
-    'untested',
-)
 
 _IMAGE_PURPOSE = (
     'approach hybrid needs an image whose MPICH was built with a libfabric that is not newer '
@@ -172,7 +153,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             {'image': 'pmi2', 'host': 'cray_shasta'},
             'Slurm on LUMI has the types none, cray_shasta and pmi2; MPICH uses PMI-2, and Cray '
             'MPICH uses Cray PMI',
-            _SRUN,
+            '`srun --mpi=list` on LUMI in github.com/alazzaro/cug26_containers_tutorial 0240e5c',
             '2026-04-27',
             'measured',
         ),
@@ -242,13 +223,29 @@ BASES: Dict[str, Dict[str, Any]] = {
                 '2026-05-04',
                 'measured',
             ),
-            'libpals': _LIBPALS_2026,
+            'libpals': _fact(
+                '/opt/cray/pe/pals/1.2.12/lib/libpals.so.0',
+                'Cray PMI uses this library to query the launcher. If the path does not exist, the folder '
+                '/opt/cray/pe/lib64 may have a link to the current version, as on every HPE Cray system',
+                _STACK
+                % 'YY.MM'
+                + ' for 25.03 and 25.09, and branch toolchain-26.03 for 26.03: PALS,1.2.12; '
+                'folder as on Polaris (github.com/argonne-lcf/user-guides, docs/polaris/containers)',
+                '2026-07-10',
+                'untested',
+            ),
             'liblustreapi': make_lustreapi_fact(
                 'singularity-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds this '
                 'library; no source for the current system',
                 '2026-05-04',
             ),
-            'libxpmem': _LIBXPMEM_2026,
+            'libxpmem': _fact(
+                '/usr/lib64/libxpmem.so.0',
+                'Cray MPICH uses this library to share memory within a node',
+                'CRAY_XPMEM_POST_LINK_OPTS=-L/usr/lib64 in the ' + _LOG,
+                '2026-03-06',
+                'measured',
+            ),
         },
         'glibc': make_glibc_fact(SLES % 'SP6 (LUMI training 2026, Update-202601)', '2026-06-17'),
         'libfabric_needs': make_libfabric_needs(
@@ -346,15 +343,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 'measured',
                 only=['gpu'],
             ),
-            _variable(
-                'NCCL_CROSS_NIC',
-                '1',
-                'each network card reaches every card of another node',
-                _HPE,
-                '2026-11-21',
-                'untested',
-                only=['gpu'],
-            ),
+            NCCL_CROSS_NIC,
             _variable(
                 'NCCL_IGNORE_CPU_AFFINITY',
                 '1',

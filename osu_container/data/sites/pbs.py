@@ -32,10 +32,7 @@ _MODULES = (
     'docs/polaris/debugging-tools/CUDA-GDB.md)'
 )
 _NOTES = 'a user\'s notes on Polaris, cluster facts and multi-node recipe (jobs 7368976 to 7368993)'
-_SKILL = 'a user\'s guide to containers on Polaris, "last_verified: 2026-04": Cray MPICH 9.0.1'
 _READ_DATE = '2026-11-26'
-_MPICH = 'osu-workstation-mpich-4.2.3-libfabric-2.1.0.sif'
-_MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-2.1.0.sif'
 
 BASES: Dict[str, Dict[str, Any]] = {
     'cray-pals': {
@@ -95,7 +92,10 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
         },
         'images': make_fact(
-            {'bind': _MPICH, 'osu-mpi4py/bind': _MPI4PY},
+            {
+                'bind': 'osu-workstation-mpich-4.2.3-libfabric-2.1.0.sif',
+                'osu-mpi4py/bind': 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-2.1.0.sif',
+            },
             'this image has MPICH without CUDA, for buffers in host memory, and glibc 2.41, which is '
             "newer than that of these hosts (fact `glibc`)",
             'osu_container/build/recipes/images.py',
@@ -235,7 +235,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'libraries': dict(
             make_mpich_libraries(
                 '9.0.1',
-                'module cray-mpich-abi: ' + _SKILL + '; ' + _MODULES,
+                'module cray-mpich-abi: a user\'s guide to containers on Polaris, "last_verified: '
+                '2026-04": Cray MPICH 9.0.1; ' + _MODULES,
                 _READ_DATE,
                 'derived',
                 'cuda',

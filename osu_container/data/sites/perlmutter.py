@@ -28,17 +28,9 @@ _MACHE = (
     'report of 2026-09-22 on building with Spack on Perlmutter (github.com/E3SM-Project/mache, '
     'pull request for Spack 1.x)'
 )
-_USER = 'a user\'s job script for Perlmutter: "the ABI-compat dir where libmpi.so.12 lives"'
 #: Notes of September 2026 about two MPIs in one process on Perlmutter; they name the installed
 #: versions of Cray MPICH and the default
 _LORRAX = 'notes of 2026-09-30 on builds on Perlmutter (github.com/jackmcarthur/lorrax f43150f7, config/perlmutter)'
-_CUDA = '/opt/nvidia/hpc_sdk/Linux_x86_64/25.5/cuda/12.9'
-#: Reports that programs needed libcudart.so.13 after the default GTL had changed, although they
-#: were built with CUDA 12
-_CUDA_13 = (
-    'programs built with CUDA 12 need libcudart.so.13 since the maintenance of 2026-08-19 '
-    '(github.com/E3SM-Project/E3SM issue 8650)'
-)
 _NEW_USER = 'a user\'s README (github.com/Rafael9104/lya2pcf 00d892ff, section NERSC)'
 _MPICH = 'osu-workstation-mpich-4.2.3-libfabric-2.1.0.sif'
 _MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-2.1.0.sif'
@@ -118,7 +110,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
         'libraries': dict(
             make_mpich_libraries(
                 '9.0.1',
-                _USER + '; this version is still installed, beside the default 9.1.0: ' + _LORRAX,
+                'a user\'s job script for Perlmutter: "the ABI-compat dir where libmpi.so.12 lives"; '
+                'this version is still installed, beside the default 9.1.0: ' + _LORRAX,
                 '2026-09-30',
                 'measured',
                 'cuda',
@@ -150,7 +143,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'measured',
             ),
             libcudart=make_fact(
-                _CUDA + '/lib64/libcudart.so.12',
+                '/opt/nvidia/hpc_sdk/Linux_x86_64/25.5/cuda/12.9/lib64/libcudart.so.12',
                 'Cray\'s GPU transport layer needs this CUDA runtime; the '
                 'default CUDA 13.2 has a library with another name',
                 'CUDA_HOME in several public build scripts for '
@@ -249,7 +242,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
             libcudart=make_fact(
                 '/opt/nvidia/hpc_sdk/Linux_x86_64/26.5/cuda/13.2/lib64/libcudart.so.13',
                 'Cray\'s GPU transport layer needs this CUDA runtime',
-                _CUDA_13 + '; folder: its math_libs in ' + _NEW_USER,
+                # After the default GTL had changed, programs that were built with CUDA 12 needed it.
+                'programs built with CUDA 12 need libcudart.so.13 since the maintenance of 2026-08-19 '
+                '(github.com/E3SM-Project/E3SM issue 8650); folder: its math_libs in ' + _NEW_USER,
                 '2026-11-26',
                 'derived',
             ),

@@ -39,12 +39,6 @@ _GPU_TEST = (
     'github.com/PawseySC/pawsey-containers 803482ae, setonix/mpi/tests/test_06_osu-gpu.slurm.sh'
 )
 _SETTINGS = 'github.com/PawseySC/pawsey-containers fec8273d, setonix/mpi/tests/tests-support/rfm_settings.py'
-#: Jobs on Setonix in September 2026 with an image: they show the version of Cray MPICH, and that
-#: the image used the Slingshot network
-_JOBS = (
-    'jobs 49382367 and 49764166 of September 2026 in an image by singularity/4.1.0-mpi '
-    '(github.com/underworldcode/underworld3, findings on Setonix)'
-)
 #: Pawsey's test of its images with Cray MPICH 9.1.0 on its test system, and settings of a user of
 #: Setonix
 _NEXT = (
@@ -111,8 +105,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
                     '8.1.32',
                     'SINGULARITYENV_LD_LIBRARY_PATH in '
                     + _MODULE
-                    + '; "CRAY MPICH version 8.1.32.110" '
-                    'in ' + _JOBS,
+                    + '; "CRAY MPICH version 8.1.32.110" in jobs 49382367 and 49764166 of September 2026 '
+                    'in an image by singularity/4.1.0-mpi (github.com/underworldcode/underworld3, '
+                    'findings on Setonix)',
                     '2026-09-21',
                     'measured',
                     'hsa',
