@@ -13,7 +13,6 @@ import json
 import os
 import re
 import sys
-from collections import OrderedDict
 from typing import Any, Dict, Mapping, Optional
 
 from osu_container.base import outputs, shell
@@ -88,7 +87,7 @@ def discover_system(
             'kind': 'compute' if host.environment.get('SLURMD_NODENAME') else 'login',
             'date': survey.today,
             'root': host.root,
-            'facts': OrderedDict(item for item in survey.facts.items() if item[1]['section']),
+            'facts': {key: fact for key, fact in survey.facts.items() if fact['section']},
             'approaches': entry.list_approach_problems(survey, site, name),
             'missing': survey.missing,
             'remarks': host.remarks,

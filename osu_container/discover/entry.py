@@ -9,7 +9,6 @@ start on any system with the values of the base entry.
 
 import os
 import re
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from osu_container.build.recipes.images import IMAGES
@@ -57,18 +56,18 @@ def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
     cxi = survey.get_value('provider') == 'cxi'
     based_on = 'cray' if cxi else 'plain'
     base, facts = dict(BASES['plain'], **BASES[based_on]), _EntryBuilder(survey, cxi).build_facts()
-    entry: Dict[str, Any] = OrderedDict(
-        based_on=based_on,
-        title='%s, described by osu-container discover on %s on %s'
+    entry: Dict[str, Any] = {
+        'based_on': based_on,
+        'title': '%s, described by osu-container discover on %s on %s'
         % (name, survey.get_value('node'), survey.today),
-    )
+    }
     for key, fact in facts.items():
         if key in TABLES:
-            entry[key] = OrderedDict(
-                (library, value)
+            entry[key] = {
+                library: value
                 for library, value in fact.items()
                 if value['value'] != base[key].get(library, {}).get('value')
-            )
+            }
         elif fact['value'] != base.get(key, {}).get('value'):
             entry[key] = fact
     # None excludes a library of the base entry that this system lacks.
@@ -94,26 +93,20 @@ class _EntryBuilder:
         names = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
             ('why', 'date') if fact['why'] else ()
         )
-        return dict(((name, fact[name]) for name in names if name in fact), **changes)
+        return dict({name: fact[name] for name in names if name in fact}, **changes)
 
     def build_facts(self) -> Dict[str, Any]:
         """Return {key of the site data: fact} for all keys of the entry."""
         survey = self.survey
-        facts: Dict[str, Any] = OrderedDict(
-            (key, self.copy_fact(key))
-            for key in (
-                'runtime',
-                'provider',
-                'pmi',
-                'library_folders',
-                'conflicts',
-                'wrapper_modules',
-            )
-            if key in survey.facts
+        names = dict.fromkeys(
+            'runtime provider pmi library_folders conflicts wrapper_modules'.split()
         )
-        for key, name in (('gpu', 'gpu.target'), ('gpu_driver', 'gpu.driver')):
-            if name in survey.facts:
-                facts[key] = self.copy_fact(name)
+        names.update(gpu='gpu.target', gpu_driver='gpu.driver')
+        facts: Dict[str, Any] = {
+            key: self.copy_fact(name or key)
+            for key, name in names.items()
+            if (name or key) in survey.facts
+        }
         if survey.get_value('network')['kind'] not in (
             'Slingshot',
             'Ethernet',
@@ -131,11 +124,11 @@ class _EntryBuilder:
                 "osu-gpu-bind cannot bind ranks to GPUs: use the options of srun, or add the key gpu_binding to "
                 "the site file (docs/add-a-site.md)",
             )
-        facts['libraries'] = OrderedDict(
-            (key.split('.', 1)[1], self.copy_fact(key))
+        facts['libraries'] = {
+            key.split('.', 1)[1]: self.copy_fact(key)
             for key in survey.facts
             if key.startswith('libraries.')
-        )
+        }
         facts['one_build'] = {
             'value': [survey.get_value('rocm') + '/lib'] if survey.get_value('rocm') else [],
             'source': survey.facts.get('rocm', {}).get('source'),
@@ -160,7 +153,7 @@ class _EntryBuilder:
     def build_files(self) -> Dict[str, Any]:
         """Return {name: fact} for the host paths that have the same path inside containers."""
         survey, pmi = self.survey, self.survey.get_value('pmi')
-        files: Dict[str, Any] = OrderedDict()
+        files: Dict[str, Any] = {}
         if 'files.file_systems' in survey.facts:
             files['file_systems'] = self.copy_fact('files.file_systems', bound='install')
         if pmi.get('host') == 'cray_shasta':

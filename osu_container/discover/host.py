@@ -15,7 +15,6 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections import OrderedDict
 from typing import Dict, List, Mapping, Optional, Tuple
 
 from osu_container.base import streams
@@ -69,7 +68,7 @@ class SurveyedHost:
         self.root = os.path.abspath(root).rstrip('/') if root else ''
         self.environment = dict(os.environ if environment is None else environment)
         self.remarks: List[str] = []
-        self.command_results: Dict[str, CommandResult] = OrderedDict()
+        self.command_results: Dict[str, CommandResult] = {}
 
     # Files
 

@@ -7,7 +7,6 @@ srun's option --mpi=.
 
 import os
 import re
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
 from osu_container.discover.host import SurveyedHost
@@ -299,11 +298,7 @@ def survey_pmi(survey: 'Survey') -> None:
             and '/opt/cray/' in survey.get_value('libraries.libmpi')
         )
         preferred['host'] = 'cray_shasta' if is_cray else 'pmix' if family == 'Open MPI' else 'pmi2'
-    chosen = OrderedDict(
-        (role, preferred[role])
-        for role in ('image', 'host', 'Open MPI')
-        if preferred.get(role) in kinds
-    )
+    chosen = {role: kind for role, kind in sorted(preferred.items()) if kind in kinds}
     survey.add_fact(
         'pmi',
         chosen,

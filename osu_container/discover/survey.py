@@ -10,7 +10,6 @@ and consequence.
 
 import os
 import re
-from collections import OrderedDict
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from osu_container.discover import host_gpu, host_mpi, host_network, host_system
@@ -61,10 +60,10 @@ class Survey:
         today: the current day as ISO date.
         """
         self.host, self.today = host, today
-        self.facts: Dict[str, Dict[str, Any]] = OrderedDict()
+        self.facts: Dict[str, Dict[str, Any]] = {}
         self.missing: List[Dict[str, str]] = []
         #: {name: {path, family, release}}
-        self.libraries: Dict[str, Dict[str, Any]] = OrderedDict()
+        self.libraries: Dict[str, Dict[str, Any]] = {}
         #: whether the system has these products, which decides whether a missing part matters
         self.cray = host.exists('/opt/cray/pe')
         self.slingshot = self.amd = self.nvidia = False
