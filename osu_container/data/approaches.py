@@ -236,58 +236,52 @@ _RCCL = [
         setting=_ALT_READ_CONDITIONS['setting'],
         only=_ALT_READ_CONDITIONS['only'] + more,
     )
-    for name, value, why, more in (
+    for name, value, why, *more in (
         (
             'FI_CXI_RDZV_PROTO',
             'alt_read',
             'libfabric uses the rendezvous protocol alt_read, which needs srun --network=disable_rdzv_get',
-            [],
         ),
-        ('FI_CXI_RDZV_THRESHOLD', '0', 'every message uses rendezvous', []),
+        ('FI_CXI_RDZV_THRESHOLD', '0', 'every message uses rendezvous'),
         (
             'FI_CXI_RDZV_GET_MIN',
             '0',
             'no message uses the get operation of the network card, because the protocol '
             'alt_read replaces this operation',
-            [],
         ),
         (
             'FI_CXI_RDZV_EAGER_SIZE',
             '0',
             'the sender sends no data before the receiver is ready',
-            [],
         ),
         (
             'FI_CXI_RX_MATCH_MODE',
             'hybrid',
             'the provider cxi matches messages in software when the network card has no room for more messages',
-            [],
         ),
         (
             'FI_CXI_DEFAULT_CQ_SIZE',
             '131072',
             "libfabric's completion queue has room for the completions of large jobs",
-            [],
         ),
         (
             'FI_CXI_DEFAULT_TX_SIZE',
             '2048',
             "libfabric's send queue has room for the messages that large jobs send before "
             'the receivers are ready',
-            [],
         ),
         (
             'FI_CXI_DISABLE_HOST_REGISTER',
             '1',
             'the provider cxi does not register host memory with ROCm, because RCCL can wait for '
             'this registration for ever',
-            ['rocm'],
+            'rocm',
         ),
         (
             'HSA_FORCE_FINE_GRAIN_PCIE',
             '1',
             'other devices of the node can read GPU memory over PCIe',
-            ['rocm'],
+            'rocm',
         ),
     )
 ]

@@ -8,16 +8,16 @@ from osu_container.discover.host import SurveyedHost
 if TYPE_CHECKING:
     from osu_container.discover.survey import Survey
 
-#: (model of an NVIDIA GPU as the driver reports it, its architecture)
-NVIDIA = (
-    ('A100', 'sm_80'),
-    ('H100', 'sm_90'),
-    ('H200', 'sm_90'),
-    ('GH200', 'sm_90'),
-    ('V100', 'sm_70'),
-    ('L40', 'sm_89'),
-    ('B200', 'sm_100'),
-)
+#: {model of an NVIDIA GPU as the driver reports it: its architecture}
+NVIDIA = {
+    'A100': 'sm_80',
+    'H100': 'sm_90',
+    'H200': 'sm_90',
+    'GH200': 'sm_90',
+    'V100': 'sm_70',
+    'L40': 'sm_89',
+    'B200': 'sm_100',
+}
 
 
 def survey_gpus(survey: 'Survey') -> None:
@@ -34,7 +34,7 @@ def survey_gpus(survey: 'Survey') -> None:
         or next(
             (
                 (target, '/proc/driver/nvidia/gpus', 'measured')
-                for name, target in NVIDIA
+                for name, target in NVIDIA.items()
                 if name in models
             ),
             None,
@@ -64,17 +64,16 @@ def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]
 
     The source is the files of the kernel's driver kfd.
     """
-    versions = set()
-    for node in host.list_names('/sys/class/kfd/kfd/topology/nodes'):
-        match = re.search(
-            r'^gfx_target_version (\d+)$',
-            host.read_text('/sys/class/kfd/kfd/topology/nodes/%s/properties' % node),
-            re.M,
-        )
-        number = int(match.group(1)) if match else 0
-        if number:
-            versions.add('gfx%d%x%x' % (number // 10000, number // 100 % 100, number % 100))
-    return (sorted(versions)[0], '/sys/class/kfd/kfd/topology', 'measured') if versions else None
+    folder = '/sys/class/kfd/kfd/topology'
+    texts = [
+        host.read_text('%s/nodes/%s/properties' % (folder, node))
+        for node in host.list_names(folder + '/nodes')
+    ]
+    versions = sorted(
+        'gfx%d%x%x' % (int(number) // 10000, int(number) // 100 % 100, int(number) % 100)
+        for number in re.findall(r'^gfx_target_version ([1-9]\d*)$', '\n'.join(texts), re.M)
+    )
+    return (versions[0], folder, 'measured') if versions else None
 
 
 def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:

@@ -63,11 +63,7 @@ def survey_network_cards(survey: 'Survey') -> None:
     survey.add_fact('interfaces', names, '/sys/class/net', section='network')
     cards = sorted(
         set(host.list_names('/sys/class/cxi'))
-        | {
-            os.path.basename(path)
-            for path in host.list_matching_paths('/dev/cxi*')
-            if re.search(r'/cxi\d+$', path)
-        }
+        | set(map(os.path.basename, host.list_matching_paths('/dev/cxi[0-9]*')))
     )
     survey.slingshot = bool(
         cards or any(name.startswith('hsn') for name in names) or host.exists('/opt/cray/libfabric')
@@ -110,7 +106,8 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
     """
     kinds = {card.kind for card in cards}.union(['Slingshot'] if survey.slingshot else [])
     kind = next((network for network in PREFERRED_NETWORKS if network in kinds), 'Ethernet')
-    drivers = sorted({card.driver for card in cards if card.kind == kind and card.driver})
+    chosen = [card for card in cards if card.kind == kind]
+    drivers = sorted({card.driver for card in chosen if card.driver})
     if kind in ('Slingshot', 'Ethernet'):
         source = (
             '/sys/class/cxi, /opt/cray/libfabric'
@@ -118,10 +115,7 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
             else 'there is no card in /sys/class/cxi, and no active card in ' + INFINIBAND_FOLDER
         )
     else:
-        source = '%s: %s' % (
-            INFINIBAND_FOLDER,
-            ', '.join(card.name for card in cards if card.kind == kind),
-        )
+        source = '%s: %s' % (INFINIBAND_FOLDER, ', '.join(card.name for card in chosen))
     others = sorted(other for other in kinds if other and other != kind)
     survey.add_fact(
         'network',

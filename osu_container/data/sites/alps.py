@@ -118,9 +118,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'measured',
         ),
         'gpu_binding': make_fact(
-            make_gpu_binding(
-                [(0, 0, 'cxi0'), (1, 72, 'cxi1'), (2, 144, 'cxi2'), (3, 216, 'cxi3')], 72
-            ),
+            make_gpu_binding([0, 72, 144, 216], 72),
             'each GH200 is a processor of 72 cores with its own GPU and network card. This '
             'project assumes that network card i belongs to GPU i',
             _SLURM + ', output of affinity.cuda; ' + _HARDWARE,

@@ -435,32 +435,26 @@ def exclude_bind(images: Dict[str, Any]) -> Dict[str, Any]:
     )
 
 
-#: (GCD, first of its eight cores, network card of its MI250X) for nodes with 64 cores and four
-#: MI250X. OLCF and Pawsey publish the same picture of the node as LUMI.
-MI250X = [
-    (0, 48, 'cxi0'),
-    (1, 56, 'cxi0'),
-    (2, 16, 'cxi1'),
-    (3, 24, 'cxi1'),
-    (4, 0, 'cxi2'),
-    (5, 8, 'cxi2'),
-    (6, 32, 'cxi3'),
-    (7, 40, 'cxi3'),
-]
+#: First of the eight cores of each GCD, for nodes with 64 cores and four MI250X. OLCF and Pawsey publish
+#: the same picture of the node as LUMI.
+MI250X = [48, 56, 16, 24, 0, 8, 32, 40]
 
 
 def make_gpu_binding(
-    rows: Sequence[Tuple[int, int, str]], cores: int, reserved: int = 0
+    first_cores: Sequence[int], cores: int, reserved: int = 0, gpus_per_card: int = 1
 ) -> List[Dict[str, Any]]:
     """
     Return the value of the fact `gpu_binding`: a list with one dict for each GPU of a node.
 
-    `rows`: one tuple for each GPU: its number, its first core, and the name of its network card.
-    `cores`: number of cores that belong to each GPU. `reserved`: how many of these cores, from the
-    first core on, the operating system keeps for itself.
+    `first_cores`: first core of each GPU. `cores`: number of cores that belong to each GPU. `reserved`:
+    how many of these cores, from the first core on, the operating system keeps for itself.
+    `gpus_per_card`: number of GPUs that share a network card; GPU 0 is on card 0.
     """
     mask = ((1 << cores) - 1) & ~((1 << reserved) - 1)
-    return [{'gcd': gpu, 'mask': '%#x' % (mask << first), 'nic': nic} for gpu, first, nic in rows]
+    return [
+        {'gcd': gpu, 'mask': '%#x' % (mask << first), 'nic': 'cxi%d' % (gpu // gpus_per_card)}
+        for gpu, first in enumerate(first_cores)
+    ]
 
 
 #: Variable of NCCL for a system with Slingshot

@@ -91,7 +91,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'measured',
             ),
             'gpu_binding': make_fact(
-                make_gpu_binding(MI250X, 8, reserved=1),
+                make_gpu_binding(MI250X, 8, 1, gpus_per_card=2),
                 'each rank uses the cores and the network card closest to the GCD of the '
                 'rank. The system keeps the first core of each group of eight (-S 8). The '
                 'numbers of the cards come from LUMI, which has the same nodes',

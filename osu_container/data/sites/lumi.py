@@ -197,7 +197,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'measured',
         ),
         'gpu_binding': _fact(
-            make_gpu_binding(MI250X, 8, reserved=1),
+            make_gpu_binding(MI250X, 8, 1, gpus_per_card=2),
             'each rank uses the cores and the network card closest to the GCD of the rank; '
             'other choices send data across the node',
             _TRAINING
@@ -501,10 +501,6 @@ _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
 #: Values of LUMI_STACK_PARTITION in shells that may load modules for GPU nodes and for CPU nodes
 _SHARED_PARTITIONS = ['L', 'container', 'common', 'system', 'CrayEnv']
-_GPU_SHELL_PARTITIONS, _CPU_SHELL_PARTITIONS = (
-    ['G', 'EAP'] + _SHARED_PARTITIONS,
-    ['C', 'D'] + _SHARED_PARTITIONS,
-)
 
 
 def _make_gpu_stack(
@@ -554,7 +550,7 @@ def _make_gpu_stack(
         },
         **dict(
             make_rocm_folders(rocm_folder, *folders),
-            **_make_stack_facts(stack, 'lumi', _GPU_SHELL_PARTITIONS, _GPU_PARTITIONS),
+            **_make_stack_facts(stack, 'lumi', ['G', 'EAP', *_SHARED_PARTITIONS], _GPU_PARTITIONS),
         ),
     )
 
@@ -693,7 +689,7 @@ def _make_cpu_stack(version: str) -> Dict[str, Any]:
                 'derived',
             ),
         },
-        **_make_stack_facts(version, 'lumi-c', _CPU_SHELL_PARTITIONS, _CPU_PARTITIONS),
+        **_make_stack_facts(version, 'lumi-c', ['C', 'D', *_SHARED_PARTITIONS], _CPU_PARTITIONS),
     )
 
 

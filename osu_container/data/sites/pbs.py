@@ -218,7 +218,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'measured',
         ),
         'gpu_binding': make_fact(
-            make_gpu_binding([(0, 24, 'cxi0'), (1, 16, 'cxi0'), (2, 8, 'cxi1'), (3, 0, 'cxi1')], 8),
+            make_gpu_binding([24, 16, 8, 0], 8, gpus_per_card=2),
             'GPU i is closest to NUMA node 3-i; the assignment of the two network cards to the '
             'GPUs is a guess',
             _NOTES,

@@ -96,9 +96,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'derived',
         ),
         'gpu_binding': make_fact(
-            make_gpu_binding(
-                [(0, 48, 'cxi0'), (1, 32, 'cxi1'), (2, 16, 'cxi2'), (3, 0, 'cxi3')], 16
-            ),
+            make_gpu_binding([48, 32, 16, 0], 16),
             'GPUs and cores are numbered in opposite order: GPU 0 is closest to the last 16 cores '
             '(as in public scripts); the assignment of network cards to GPUs is a guess',
             'job scripts of ExaEpi and WarpX for Perlmutter set CUDA_VISIBLE_DEVICES to 3 minus '

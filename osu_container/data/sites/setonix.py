@@ -92,7 +92,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'untested',
             ),
             'gpu_binding': make_fact(
-                make_gpu_binding(MI250X, 8),
+                make_gpu_binding(MI250X, 8, gpus_per_card=2),
                 'each rank uses the cores and the network card closest to the GCD of the '
                 'rank. Jobs get all eight cores of a group. The numbers of the cards come '
                 'from LUMI, which has the same nodes',
