@@ -9,6 +9,7 @@ the reason of each setting.
 """
 
 import os
+from pathlib import Path
 from typing import Dict, List, Tuple
 
 from osu_container.base.places import PACKAGE, SCRIPTS
@@ -177,12 +178,12 @@ def create_module_folder(folder: str, settings: Settings, sif: str, runtime: str
     The variables are {name: value}. `sif` is the path of the image, and `runtime` is the command of
     the container runtime. Raises OSError.
     """
+    root = Path(folder)
     for below in ('bin', 'libexec', 'proof'):
-        os.makedirs(os.path.join(folder, below))
+        (root / below).mkdir(parents=True)
     for name, text in render_command_files(settings, os.path.abspath(sif), runtime).items():
         if text:
-            with open(os.path.join(folder, name), 'w', encoding='utf-8') as handle:
-                handle.write(text)
+            (root / name).write_text(text, encoding='utf-8')
     links = {
         'bin/osu-gpu-bind': SCRIPTS + '/osu-gpu-bind',
         'libexec/share-container': SCRIPTS + '/share-container',
@@ -194,7 +195,7 @@ def create_module_folder(folder: str, settings: Settings, sif: str, runtime: str
         for command in [*settings.programs, 'osu-exec']
     )
     for name, target in links.items():
-        os.symlink(target, os.path.join(folder, name))
+        (root / name).symlink_to(target)
     variables = {
         variable['name']: variable['value']
         for variable in settings.environment.variables
