@@ -875,35 +875,32 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
         'variables': _HOST_MPI_VARIABLES,
     },
-    'pure': dict(
-        _SELF_CONTAINED,
-        **{
-            'title': 'only libraries of the image, over TCP',
-            'requires': [],
-            'files': ['file_systems'],
-            'unset': [],
-            'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
-            'variables': [
-                _make_variable(
-                    'FI_PROVIDER',
-                    'tcp',
-                    'libfabric uses TCP: every host has a TCP network, and TCP needs no libraries of the host',
-                    _PUBLISHED
-                    + '; the published runs of approach pure reach about 2 GB/s over TCP',
-                    'measured',
-                    _PUBLISHED_DATE,
-                ),
-                _make_variable(
-                    'NCCL_NET',
-                    'Socket',
-                    'RCCL uses TCP, even if the image has a plugin for libfabric',
-                    'NCCL documentation, NCCL_NET',
-                    only=['gpu'],
-                ),
-            ]
-            + _MPICH_WITHOUT_GPU,
-        },
-    ),
+    'pure': {
+        **_SELF_CONTAINED,
+        'title': 'only libraries of the image, over TCP',
+        'requires': [],
+        'files': ['file_systems'],
+        'unset': [],
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
+        'variables': [
+            _make_variable(
+                'FI_PROVIDER',
+                'tcp',
+                'libfabric uses TCP: every host has a TCP network, and TCP needs no libraries of the host',
+                _PUBLISHED + '; the published runs of approach pure reach about 2 GB/s over TCP',
+                'measured',
+                _PUBLISHED_DATE,
+            ),
+            _make_variable(
+                'NCCL_NET',
+                'Socket',
+                'RCCL uses TCP, even if the image has a plugin for libfabric',
+                'NCCL documentation, NCCL_NET',
+                only=['gpu'],
+            ),
+        ]
+        + _MPICH_WITHOUT_GPU,
+    },
     'bind': {
         'title': 'MPI and network libraries of the host',
         'container': True,
@@ -956,15 +953,13 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         variables=_HOST_NETWORK['variables'] + [_SWAP_OR_ERROR],
     ),
     'opensource': dict(_SELF_CONTAINED, title='MPI and network library of the image'),
-    'openmpi': dict(
-        _SELF_CONTAINED,
-        **{
-            'title': 'Open MPI and network library of the image',
-            'mpi': 'Open MPI',
-            'mpi_also': [],
-            'requires': [],
-            'files': ['file_systems', 'cxi_state', 'kernel_config', 'pmix_ranks', 'pmix_server'],
-            'variables': _STEP_NETWORK + _RCCL + _OPENMPI_OVER_LIBFABRIC,
-        },
-    ),
+    'openmpi': {
+        **_SELF_CONTAINED,
+        'title': 'Open MPI and network library of the image',
+        'mpi': 'Open MPI',
+        'mpi_also': [],
+        'requires': [],
+        'files': ['file_systems', 'cxi_state', 'kernel_config', 'pmix_ranks', 'pmix_server'],
+        'variables': _STEP_NETWORK + _RCCL + _OPENMPI_OVER_LIBFABRIC,
+    },
 }

@@ -496,7 +496,7 @@ names?: {text: [text]}
 cached?: {text: text}
 libraries: {text: [host library]}
 """
-RECORDS = parse_shapes(_KINDS, dict(SHAPE_NAMES, **parse_shapes(_PARTS, SHAPE_NAMES)))
+RECORDS = parse_shapes(_KINDS, {**SHAPE_NAMES, **parse_shapes(_PARTS, SHAPE_NAMES)})
 
 
 # ---- what is recorded ------------------------------------------------------------------------------------------------

@@ -155,21 +155,20 @@ def print_usage_error(text: str) -> int:
 def write_site_file(system: Dict[str, Any], options: argparse.Namespace) -> int:
     """Write the site file, print the next commands, and return the exit code."""
     outputs.write_file(options.output, render_site_file(system), options.force)
+    path = os.path.abspath(options.output)
+    installable = [approach for approach, problem in system['approaches'] if problem is None]
     print(
-        "wrote %s: site %s with %d facts; missing: %s"
+        "wrote %s: site %s with %d facts; missing: %s\n"
+        "Can be installed:   %s\n"
+        "Check an image:     osu-container check IMAGE.sif --site %s"
         % (
             options.output,
             system['name'],
             len(system['facts']),
             ', '.join(entry['what'] for entry in system['missing']) or 'nothing',
+            ', '.join(installable) or 'nothing yet',
+            shell.quote(os.path.join('.', options.output)),
         )
-    )
-    path = os.path.abspath(options.output)
-    installable = [approach for approach, problem in system['approaches'] if problem is None]
-    print("Can be installed:   %s" % (', '.join(installable) or 'nothing yet'))
-    print(
-        "Check an image:     osu-container check IMAGE.sif --site %s"
-        % shell.quote(os.path.join('.', options.output))
     )
     easyconfig = entry.select_easyconfig(system)
     if easyconfig is None:

@@ -55,7 +55,7 @@ def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
     """Return the entry of the surveyed site, in the format of data/sites/schema.py."""
     cxi = survey.get_value('provider') == 'cxi'
     based_on = 'cray' if cxi else 'plain'
-    base, facts = dict(BASES['plain'], **BASES[based_on]), _EntryBuilder(survey, cxi).build_facts()
+    base, facts = {**BASES['plain'], **BASES[based_on]}, _EntryBuilder(survey, cxi).build_facts()
     entry: Dict[str, Any] = {
         'based_on': based_on,
         'title': '%s, described by osu-container discover on %s on %s'
@@ -93,7 +93,7 @@ class _EntryBuilder:
         names = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
             ('why', 'date') if fact['why'] else ()
         )
-        return dict({name: fact[name] for name in names if name in fact}, **changes)
+        return {**{name: fact[name] for name in names if name in fact}, **changes}
 
     def build_facts(self) -> Dict[str, Any]:
         """Return {key of the site data: fact} for all keys of the entry."""

@@ -197,15 +197,13 @@ class DescribedHost:
                 ('traits.' + name for name in (*MPI_TRAITS, *FABRIC_TRAITS) if name not in traits),
             )
         )
-        self._traits[path] = dict(
-            traits,
-            **{
-                'asks': traits.get('asks')
-                and {name: tuple(api) for name, api in traits['asks'].items()},
-                'api': traits.get('api') and tuple(traits['api']),
-            },
-        )
-        whole = dict(NEEDED_FACTS, **facts)
+        self._traits[path] = {
+            **traits,
+            'asks': traits.get('asks')
+            and {name: tuple(api) for name, api in traits['asks'].items()},
+            'api': traits.get('api') and tuple(traits['api']),
+        }
+        whole = {**NEEDED_FACTS, **facts}
         functions = [
             prefix + name
             for name in _read_mpi_functions().get(facts.get('functions', ''), ())
@@ -224,10 +222,10 @@ class DescribedHost:
             verdef=set(whole['verdef']),
             interpreter=None,
             dynamic=True,
-            undefined=dict(
-                dict.fromkeys(whole['undefined']['now'], True),
+            undefined={
+                **dict.fromkeys(whole['undefined']['now'], True),
                 **dict.fromkeys(whole['undefined']['later'], False),
-            ),
+            },
             defined=set(whole['defined'] + functions).union(
                 name.partition('@')[0] for name in whole['defined']
             ),
@@ -296,9 +294,10 @@ class DescribedHost:
         parse: function that would read the traits from the file
         """
         self.read_elf(path)
-        return dict(
-            FABRIC_TRAITS if parse is read_fabric_traits else MPI_TRAITS, **self._traits[path]
-        )
+        return {
+            **(FABRIC_TRAITS if parse is read_fabric_traits else MPI_TRAITS),
+            **self._traits[path],
+        }
 
     def find_date_range(self) -> Tuple[Optional[str], Optional[str]]:
         """Return (first date, last date) of the statements, (None, None) without statements."""

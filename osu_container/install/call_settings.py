@@ -202,8 +202,8 @@ def create_module_folder(folder: str, settings: Settings, sif: str, runtime: str
         if variable['name'] not in os.environ
     }
     variables.update((name, value) for name, value, _ in list_tool_variables(settings))
-    return dict(
-        variables,
-        OSU_MODULE_ROOT=folder,
+    return {
+        **variables,
+        'OSU_MODULE_ROOT': folder,
         **dict(launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)),
-    )
+    }

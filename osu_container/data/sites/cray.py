@@ -33,9 +33,14 @@ def make_fact(
 
     `more`: optional keys of the fact.
     """
-    return dict(
-        {'value': value, 'why': why, 'source': source, 'date': date, 'evidence': evidence}, **more
-    )
+    return {
+        'value': value,
+        'why': why,
+        'source': source,
+        'date': date,
+        'evidence': evidence,
+        **more,
+    }
 
 
 def make_variable(
@@ -46,7 +51,7 @@ def make_variable(
 
     `conditions`: optional keys of the fact, such as `only`; data/approaches.py explains these keys.
     """
-    return dict(make_fact(value, why, source, date, evidence), name=name, **conditions)
+    return {**make_fact(value, why, source, date, evidence), 'name': name, **conditions}
 
 
 #: Default library folders of SLES, with HPE's folder of links to default versions; the same with the

@@ -109,17 +109,15 @@ def _list_images(rocm: str) -> Dict[str, str]:
     """
     name = 'lumi-rocm-%s-mpich-4.2.3-libfabric-1.22.0%%s.sif' % rocm
     plain = ['pure', 'bind', 'hybrid']
-    return dict(
-        dict.fromkeys([*plain, 'swap'], 'osu-' + name % ''),
-        opensource='osu-' + name % '-libcxi',
-        **dict(
-            dict.fromkeys(
-                ['osu-mpi4py/' + approach for approach in plain],
-                'osu-mpi4py-4.1.2-' + name % '-cupy',
-            ),
-            **{'osu-mpi4py/opensource': 'osu-mpi4py-4.1.2-' + name % '-libcxi-cupy'},
+    return {
+        **dict.fromkeys([*plain, 'swap'], 'osu-' + name % ''),
+        'opensource': 'osu-' + name % '-libcxi',
+        **dict.fromkeys(
+            ['osu-mpi4py/' + approach for approach in plain],
+            'osu-mpi4py-4.1.2-' + name % '-cupy',
         ),
-    )
+        'osu-mpi4py/opensource': 'osu-mpi4py-4.1.2-' + name % '-libcxi-cupy',
+    }
 
 
 def _remove_cupy(images: Dict[str, Any]) -> Dict[str, Any]:
@@ -522,37 +520,31 @@ def _make_gpu_stack(
     make_rocm_folders(). `pmi`: version of cray-pmi.
     """
     libmpi = _make_mpich_libraries(*mpich)
-    return dict(
-        {
-            'based_on': 'lumi',
-            'title': 'LUMI-G, stack LUMI/%s%s' % (stack, title),
-            'libraries': dict(
-                libmpi,
-                **dict(
-                    make_rocm_libraries(rocm, rocm_folder, *rocm_libraries),
-                    **_make_pmi_libraries(pmi, 'derived'),
-                ),
-            ),
-            'images': _fact(
-                _list_images(rocm),
-                _IMAGE_PURPOSE,
-                'the published runs used MPICH 4.2.3; the host\'s libfabric is 1.22.0',
-                '2026-11-21',
-                'untested',
-            ),
-            'native': _fact(
-                make_rocm_build('amd', rocm, libmpi['libmpi']['value'], _RCCL_OPTIONS, _PLUGIN),
-                'partition/G has these compiler modules',
-                _STACK % stack,
-                '2026-07-10',
-                'derived',
-            ),
+    return {
+        'based_on': 'lumi',
+        'title': 'LUMI-G, stack LUMI/%s%s' % (stack, title),
+        'libraries': {
+            **libmpi,
+            **make_rocm_libraries(rocm, rocm_folder, *rocm_libraries),
+            **_make_pmi_libraries(pmi, 'derived'),
         },
-        **dict(
-            make_rocm_folders(rocm_folder, *folders),
-            **_make_stack_facts(stack, 'lumi', ['G', 'EAP', *_SHARED_PARTITIONS], _GPU_PARTITIONS),
+        'images': _fact(
+            _list_images(rocm),
+            _IMAGE_PURPOSE,
+            'the published runs used MPICH 4.2.3; the host\'s libfabric is 1.22.0',
+            '2026-11-21',
+            'untested',
         ),
-    )
+        'native': _fact(
+            make_rocm_build('amd', rocm, libmpi['libmpi']['value'], _RCCL_OPTIONS, _PLUGIN),
+            'partition/G has these compiler modules',
+            _STACK % stack,
+            '2026-07-10',
+            'derived',
+        ),
+        **make_rocm_folders(rocm_folder, *folders),
+        **_make_stack_facts(stack, 'lumi', ['G', 'EAP', *_SHARED_PARTITIONS], _GPU_PARTITIONS),
+    }
 
 
 _GPU_STACKS = {
@@ -664,39 +656,37 @@ _NO_GPU = _fact(
 
 def _make_cpu_stack(version: str) -> Dict[str, Any]:
     gpu_stack = _GPU_STACKS['lumi-' + version]
-    return dict(
-        {
-            'based_on': 'lumi-' + version,
-            'title': 'LUMI-C, CPU nodes of stack LUMI/' + version,
-            'gpu': _NO_GPU,
-            'gpu_binding': _NO_GPU,
-            'libraries': {'libmpi_gtl_hsa': None, 'libhsa-runtime64': None, 'libamdhip64': None},
-            'images': _remove_cupy(gpu_stack['images']),
-            'library_folders': BASES['lumi']['library_folders'],
-            'one_build': BASES['lumi']['one_build'],
-            'jobs': _fact(
-                make_jobs('standard', True),
-                'the job gets whole nodes, so that no other job uses the network card',
-                'LUMI documentation, Slurm partitions',
-                '2026-11-21',
-                'derived',
-            ),
-            'native': _fact(
-                make_native_build('gnu', gpu_stack['libraries']['libmpi']['value']),
-                'partition/C has these compiler modules',
-                _STACK % version,
-                '2026-07-10',
-                'derived',
-            ),
-        },
+    return {
+        'based_on': 'lumi-' + version,
+        'title': 'LUMI-C, CPU nodes of stack LUMI/' + version,
+        'gpu': _NO_GPU,
+        'gpu_binding': _NO_GPU,
+        'libraries': {'libmpi_gtl_hsa': None, 'libhsa-runtime64': None, 'libamdhip64': None},
+        'images': _remove_cupy(gpu_stack['images']),
+        'library_folders': BASES['lumi']['library_folders'],
+        'one_build': BASES['lumi']['one_build'],
+        'jobs': _fact(
+            make_jobs('standard', True),
+            'the job gets whole nodes, so that no other job uses the network card',
+            'LUMI documentation, Slurm partitions',
+            '2026-11-21',
+            'derived',
+        ),
+        'native': _fact(
+            make_native_build('gnu', gpu_stack['libraries']['libmpi']['value']),
+            'partition/C has these compiler modules',
+            _STACK % version,
+            '2026-07-10',
+            'derived',
+        ),
         **_make_stack_facts(version, 'lumi-c', ['C', 'D', *_SHARED_PARTITIONS], _CPU_PARTITIONS),
-    )
+    }
 
 
-STACKS = dict(
-    _GPU_STACKS,
+STACKS = {
+    **_GPU_STACKS,
     **{'lumi-c-' + _stack[-5:]: _make_cpu_stack(_stack[-5:]) for _stack in sorted(_GPU_STACKS)},
-)
+}
 STACKS['lumi-c-26.03'].update(
     title=STACKS['lumi-26.03']['title'].replace('LUMI-G', 'LUMI-C, CPU nodes'),
     native=STACKS['lumi-26.03']['native'],
@@ -706,76 +696,70 @@ STACKS['lumi-c-26.03'].update(
 #: LUMI before January 2026. Stack 24.03 is still installed, with ROCm 6.3.4, but unsupported
 #: (admin.list).
 PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
-    'lumi-24.03': dict(
-        {
-            'based_on': 'lumi',
-            'glibc': make_glibc_fact(SLES % 'SP5', '2025-06-26', '2.31'),
-            'libfabric_needs': make_libfabric_needs(
-                '3', 'bind mounts in ' + _CONTRIB, '2026-05-04', 'derived', openssl='1'
-            ),
-            'slingshot': _fact(
-                'that of March 2025',
-                'the SHS version of March 2025 was not published; the published images had the '
-                'libcxi of that time',
-                _DEIC,
-                '2025-03-07',
-                'derived',
-            ),
-            'gpu_userland': _fact(
-                ['5.6', '6.2'],
-                'a driver of version 6.0.x supports ROCm in containers from two releases older to '
-                'two releases newer',
-                'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; it is a guess '
-                'that LUMI then had the driver of its ROCm 6.0.3',
-                '2025-06-26',
-                'derived',
-            ),
-            'title': 'LUMI-G, stack LUMI/24.03 in the state of March 2025, when the published '
-            'runs were made',
-            'libraries': dict(
-                _make_mpich_libraries('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
-                libfabric=_fact(
-                    '/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1',
-                    'this library is the libfabric of LUMI until January 2026',
-                    _DEIC,
-                    '2025-03-07',
-                    'measured',
-                    release='1.15.2.0',
-                ),
-                libpals=_fact(
-                    '/opt/cray/pals/1.3.2/lib/libpals.so.0',
-                    'Cray PMI uses this library to query the launcher',
-                    _CONTRIB,
-                    '2026-05-04',
-                    'measured',
-                ),
-                libxpmem=_fact(
-                    '/opt/cray/xpmem/default/lib64/libxpmem.so.0',
-                    'Cray MPICH uses this library to share memory within a node',
-                    _CONTRIB,
-                    '2026-05-04',
-                    'measured',
-                ),
-                **dict(
-                    make_rocm_libraries(
-                        '6.0.3', '/opt/rocm-6.0.3/lib', _DEIC, '2025-03-07', 'measured'
-                    ),
-                    **_make_pmi_libraries('6.1.14', 'measured'),
-                ),
-            ),
-            'native': _fact(
-                make_rocm_build(
-                    'amd',
-                    '6.0.3',
-                    '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
-                    _RCCL_OPTIONS,
-                ),
-                'the published native build used these compiler modules',
+    'lumi-24.03': {
+        'based_on': 'lumi',
+        'glibc': make_glibc_fact(SLES % 'SP5', '2025-06-26', '2.31'),
+        'libfabric_needs': make_libfabric_needs(
+            '3', 'bind mounts in ' + _CONTRIB, '2026-05-04', 'derived', openssl='1'
+        ),
+        'slingshot': _fact(
+            'that of March 2025',
+            'the SHS version of March 2025 was not published; the published images had the '
+            'libcxi of that time',
+            _DEIC,
+            '2025-03-07',
+            'derived',
+        ),
+        'gpu_userland': _fact(
+            ['5.6', '6.2'],
+            'a driver of version 6.0.x supports ROCm in containers from two releases older to '
+            'two releases newer',
+            'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; it is a guess '
+            'that LUMI then had the driver of its ROCm 6.0.3',
+            '2025-06-26',
+            'derived',
+        ),
+        'title': 'LUMI-G, stack LUMI/24.03 in the state of March 2025, when the published '
+        'runs were made',
+        'libraries': {
+            **_make_mpich_libraries('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
+            'libfabric': _fact(
+                '/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1',
+                'this library is the libfabric of LUMI until January 2026',
                 _DEIC,
                 '2025-03-07',
                 'measured',
+                release='1.15.2.0',
             ),
+            'libpals': _fact(
+                '/opt/cray/pals/1.3.2/lib/libpals.so.0',
+                'Cray PMI uses this library to query the launcher',
+                _CONTRIB,
+                '2026-05-04',
+                'measured',
+            ),
+            'libxpmem': _fact(
+                '/opt/cray/xpmem/default/lib64/libxpmem.so.0',
+                'Cray MPICH uses this library to share memory within a node',
+                _CONTRIB,
+                '2026-05-04',
+                'measured',
+            ),
+            **make_rocm_libraries('6.0.3', '/opt/rocm-6.0.3/lib', _DEIC, '2025-03-07', 'measured'),
+            **_make_pmi_libraries('6.1.14', 'measured'),
         },
+        'native': _fact(
+            make_rocm_build(
+                'amd',
+                '6.0.3',
+                '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
+                _RCCL_OPTIONS,
+            ),
+            'the published native build used these compiler modules',
+            _DEIC,
+            '2025-03-07',
+            'measured',
+        ),
         **make_rocm_folders(
             '/opt/rocm-6.0.3/lib',
             'Cray MPICH in the folder amd/5.0 needs libraries of ROCm\'s compiler',
@@ -784,5 +768,5 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
             'measured',
             more=['/opt/rocm-6.0.3/llvm/lib'],
         ),
-    ),
+    },
 }

@@ -140,8 +140,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             _READ_DATE,
             'untested',
         ),
-        'libraries': dict(
-            make_mpich_libraries(
+        'libraries': {
+            **make_mpich_libraries(
                 '8.1.32',
                 'target of the link libmpi.so.12: ' + _NCAR,
                 _READ_DATE,
@@ -152,7 +152,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _READ_DATE,
                 'derived',
             ),
-            libfabric=make_fact(
+            'libfabric': make_fact(
                 '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
                 "this library is the host's libfabric with the provider cxi; its path "
                 'changes with updates',
@@ -168,7 +168,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _READ_DATE,
                 'derived',
             ),
-        ),
+        },
         'files': {
             'file_systems': make_fact(
                 ['/glade'],
@@ -232,8 +232,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             _READ_DATE,
             'measured',
         ),
-        'libraries': dict(
-            make_mpich_libraries(
+        'libraries': {
+            **make_mpich_libraries(
                 '9.0.1',
                 'module cray-mpich-abi: a user\'s guide to containers on Polaris, "last_verified: '
                 '2026-04": Cray MPICH 9.0.1; ' + _MODULES,
@@ -244,7 +244,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _READ_DATE,
                 'derived',
             ),
-            libfabric=make_fact(
+            'libfabric': make_fact(
                 '/opt/cray/libfabric/2.2.0rc1/lib64/libfabric.so.1',
                 "this library is the host's libfabric with the provider cxi; no other "
                 'version is installed',
@@ -263,7 +263,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _READ_DATE,
                 'derived',
             ),
-        ),
+        },
         'glibc': make_glibc_fact(
             'a user\'s guide to containers on Polaris: "glibc >= 2.38 required by Cray libfabric '
             '2.2.0rc1"',

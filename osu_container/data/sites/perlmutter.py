@@ -105,8 +105,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             _FIRST_READ_DATE,
             'untested',
         ),
-        'libraries': dict(
-            make_mpich_libraries(
+        'libraries': {
+            **make_mpich_libraries(
                 '9.0.1',
                 'a user\'s job script for Perlmutter: "the ABI-compat dir where libmpi.so.12 lives"; '
                 'this version is still installed, beside the default 9.1.0: ' + _LORRAX,
@@ -117,7 +117,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _READ_DATE,
                 'derived',
             ),
-            libfabric=make_fact(
+            'libfabric': make_fact(
                 '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
                 "this library is the host's libfabric with the provider cxi; version 1.22.0 "
                 'was removed',
@@ -126,21 +126,21 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'measured',
                 release='2.3.1',
             ),
-            libcxi=make_fact(
+            'libcxi': make_fact(
                 '/usr/lib64/libcxi.so.1',
                 'the host\'s libfabric uses this library for the Slingshot card',
                 _PODMAN + 'nccl.yaml',
                 _READ_DATE,
                 'measured',
             ),
-            libxpmem=make_fact(
+            'libxpmem': make_fact(
                 '/usr/lib64/libxpmem.so.0',
                 'Cray MPICH uses this library to share memory within a node',
                 _PODMAN + 'nccl.yaml',
                 _READ_DATE,
                 'measured',
             ),
-            libcudart=make_fact(
+            'libcudart': make_fact(
                 '/opt/nvidia/hpc_sdk/Linux_x86_64/25.5/cuda/12.9/lib64/libcudart.so.12',
                 'Cray\'s GPU transport layer needs this CUDA runtime; the '
                 'default CUDA 13.2 has a library with another name',
@@ -157,7 +157,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _REREAD_DATE,
                 'derived',
             ),
-        ),
+        },
         'library_folders': make_fact(
             SLES_FOLDERS,
             "the host's ld.so searches the folders of SLES, then the folders of Cray's "

@@ -217,23 +217,27 @@ def _build_fact_shape(shape: Any, mark: str) -> Dict[str, Any]:
 
     mark: '?' if the keys why, source, date and evidence of the fact are optional, otherwise ''.
     """
-    return dict({key + mark: str for key in FACT if key != 'value'}, value=shape, **_VALUES['fact'])
+    return {
+        **{key + mark: str for key in FACT if key != 'value'},
+        'value': shape,
+        **_VALUES['fact'],
+    }
 
 
 #: Shape of an entry. Modules print the reasons of facts in tables, of variables, and of checks of
 #: the shell
-ENTRY: Dict[str, Any] = dict(
-    {
+ENTRY: Dict[str, Any] = {
+    **{
         key: _build_fact_shape(shape, '?' * (key != 'shell?'))
         for key, shape in _VALUES['site'].items()
     },
-    title=str,
-    variables=[dict(_build_fact_shape(str, ''), name=str)],
+    'title': str,
+    'variables': [dict(_build_fact_shape(str, ''), name=str)],
     **{
         table: {str: (_build_fact_shape(shape, ''), None)}
         for table, shape in _VALUES['tables'].items()
     },
-)
+}
 
 #: Folders below TmpFS that Slurm's plugin mpi/pmix creates for the ranks of a job step, and through
 #: which ranks of Open MPI find each other. The folder of the PMIx server is below SlurmdSpoolDir

@@ -165,18 +165,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ],
         'images': dict(
             BASES['plain']['images'],
-            value=dict(
-                BASES['plain']['images']['value'],
-                **dict(
-                    dict.fromkeys(
-                        ['osu-mpi4py/' + name for name in ('pure', 'bind', 'hybrid', 'opensource')],
-                        'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif',
-                    ),
-                    **{
-                        'osu-mpi4py/openmpi': 'osu-mpi4py-4.1.2-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
-                    },
+            value={
+                **BASES['plain']['images']['value'],
+                **dict.fromkeys(
+                    ['osu-mpi4py/' + name for name in ('pure', 'bind', 'hybrid', 'opensource')],
+                    'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif',
                 ),
-            ),
+                'osu-mpi4py/openmpi': 'osu-mpi4py-4.1.2-abi-openmpi-5.0.11-libfabric-2.5.1.sif',
+            },
         ),
         'native': _make_measured_fact(
             {
