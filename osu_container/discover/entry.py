@@ -53,9 +53,8 @@ def derive_site_name(survey: 'Survey') -> str:
 
 def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
     """Return the entry of the surveyed site, in the format of data/sites/schema.py."""
-    cxi = survey.get_value('provider') == 'cxi'
-    based_on = 'cray' if cxi else 'plain'
-    base, facts = {**BASES['plain'], **BASES[based_on]}, _EntryBuilder(survey, cxi).build_facts()
+    based_on = 'cray' if survey.uses_cxi() else 'plain'
+    base, facts = {**BASES['plain'], **BASES[based_on]}, _build_facts(survey)
     entry: Dict[str, Any] = {
         'based_on': based_on,
         'title': '%s, described by osu-container discover on %s on %s'
@@ -77,269 +76,249 @@ def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
     return entry
 
 
-class _EntryBuilder:
+def _copy_fact(survey: 'Survey', key: str, **changes: Any) -> Dict[str, Any]:
+    """Return a copy of a fact with only the keys of the site data, updated with `changes`."""
+    fact = survey.facts[key]
+    names = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
+        ('why', 'date') if fact['why'] else ()
+    )
+    return {**{name: fact[name] for name in names if name in fact}, **changes}
+
+
+def _build_facts(survey: 'Survey') -> Dict[str, Any]:
+    """Return {key of the site data: fact} for all keys of the entry."""
+    names = dict.fromkeys('runtime provider pmi library_folders conflicts wrapper_modules'.split())
+    names.update(gpu='gpu.target', gpu_driver='gpu.driver')
+    facts: Dict[str, Any] = {
+        key: _copy_fact(survey, name or key)
+        for key, name in names.items()
+        if (name or key) in survey.facts
+    }
+    # The provider implies these two kinds.
+    if survey.get_value('network')['kind'] not in ('Slingshot', 'Ethernet'):
+        facts['network'] = _copy_fact(survey, 'network')
+    if survey.uses_cxi() and survey.get_value('cards') and 'Open MPI' in survey.get_value('pmi'):
+        facts['lnx_links'] = {
+            'value': '|'.join('shm+cxi:%s' % card for card in survey.get_value('cards')),
+            'source': survey.facts['cards']['source'] + '; fi_lnx(7)',
+            'evidence': 'derived',
+        }
+    if 'gpu' in facts:
+        survey.add_missing(
+            'cores and network card of each GPU',
+            "osu-gpu-bind cannot bind ranks to GPUs: use the options of srun, or add the key gpu_binding to "
+            "the site file (docs/add-a-site.md)",
+        )
+    facts['libraries'] = {
+        key.split('.', 1)[1]: _copy_fact(survey, key)
+        for key in survey.facts
+        if key.startswith('libraries.')
+    }
+    facts['one_build'] = {
+        'value': [survey.get_value('rocm') + '/lib'] if survey.get_value('rocm') else [],
+        'source': survey.facts.get('rocm', {}).get('source'),
+        'evidence': 'derived',
+    }
+    facts['files'] = _build_files(survey)
+    facts['images'] = {
+        'value': _select_images(survey, facts),
+        'source': '`osu-container image list`',
+        'evidence': 'untested',
+    }
+    order = (['opensource', 'openmpi', 'hybrid'] if survey.uses_cxi() else []) + ['pure', 'openmpi']
+    facts['default_approach'] = {
+        'value': next((name for name in order if name in facts['images']['value']), 'pure'),
+        'source': 'docs/design.md, decision 7',
+        'evidence': 'derived',
+    }
+    facts['jobs'] = _build_job_settings(survey, 'gpu' in facts)
+    facts['native'] = _describe_native_build(survey, survey.get_value('gpu.target', ''))
+    return facts
+
+
+def _build_files(survey: 'Survey') -> Dict[str, Any]:
+    """Return {name: fact} for the host paths that have the same path inside containers."""
+    pmi = survey.get_value('pmi')
+    files: Dict[str, Any] = {}
+    if 'files.file_systems' in survey.facts:
+        files['file_systems'] = _copy_fact(survey, 'files.file_systems', bound='install')
+    if pmi.get('host') == 'cray_shasta':
+        spool = survey.get_value('slurm.spool', '/var/spool/slurmd')
+        if '%' in spool:  # patterns for the name of the node, see slurm.conf(5)
+            spool = spool.partition('%')[0].rpartition('/')[0]
+        files['slurm_spool'] = {
+            'value': [spool],
+            'why': "Slurm writes a file to this folder, and Cray PMI reads from the file where each rank runs",
+            'source': '`scontrol show config`, or the default in slurm.conf(5)',
+            'date': survey.today,
+            'evidence': 'derived',
+            'bound': 'run',
+        }
+    if pmi.get('Open MPI') == 'pmix':
+        files.update((name, dict(fact)) for name, fact in sorted(PMIX_FILES_DERIVED.items()))
+        tmpfs = re.sub(
+            '%[nh]', '{SLURMD_NODENAME}', survey.get_value('slurm.tmpfs', '/tmp')
+        )  # slurm.conf(5)
+        if tmpfs != '/tmp':  # the base entry has the default /tmp
+            files['pmix_ranks']['value'] = list_rank_folders(tmpfs)
+    if survey.get_value('rocm'):
+        files.update(BASES['cray-rocm']['files'])
+    return files
+
+
+def _select_images(survey: 'Survey', facts: Dict[str, Any]) -> Dict[str, str]:
     """
-    Builds the facts of a site entry from a survey.
+    Return {approach: file name of the best image of this project for this site}.
 
-    cxi: whether the libfabric provider of the site is cxi.
+    The dict contains only approaches with an MPI that the site's srun can start.
     """
-
-    def __init__(self, survey: 'Survey', cxi: bool) -> None:
-        self.survey, self.cxi = survey, cxi
-
-    def copy_fact(self, key: str, **changes: Any) -> Dict[str, Any]:
-        """Return a copy of a fact with only the keys of the site data, updated with `changes`."""
-        fact = self.survey.facts[key]
-        names = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
-            ('why', 'date') if fact['why'] else ()
+    names = [
+        name
+        for name, approach in sorted(APPROACHES.items())
+        if approach['container'] and can_launch_approach(approach, facts)
+    ]
+    kind = survey.get_value('network')['kind']
+    is_arm = survey.get_value('architecture') == 'aarch64'
+    chosen = {name: OPENMPI_IMAGE if name == 'openmpi' else MPICH_IMAGE for name in names}
+    if is_arm:
+        survey.add_missing(
+            'images for aarch64',
+            "the only image of this project for aarch64 is for Alps with Open MPI: install your own image with "
+            "eb --try-amend=image=FILE.sif",
         )
-        return {**{name: fact[name] for name in names if name in fact}, **changes}
-
-    def build_facts(self) -> Dict[str, Any]:
-        """Return {key of the site data: fact} for all keys of the entry."""
-        survey = self.survey
-        names = dict.fromkeys(
-            'runtime provider pmi library_folders conflicts wrapper_modules'.split()
+    if is_arm or survey.uses_cxi() and survey.nvidia:  # only the image for Alps has CUDA and cxi
+        chosen = {
+            name: ALPS_IMAGE if name == 'openmpi' else image
+            for name, image in chosen.items()
+            if name == 'openmpi' or not is_arm and name != 'opensource'
+        }
+    elif survey.uses_cxi():
+        plain, libcxi = _select_slingshot_images(survey)
+        chosen.update(
+            (name, libcxi if name == 'opensource' else plain) for name in names if name != 'openmpi'
         )
-        names.update(gpu='gpu.target', gpu_driver='gpu.driver')
-        facts: Dict[str, Any] = {
-            key: self.copy_fact(name or key)
-            for key, name in names.items()
-            if (name or key) in survey.facts
+    elif kind not in ('Ethernet', 'Slingshot'):
+        # Other approaches fail, because these images lack rdma-core or the provider of such cards.
+        chosen = {
+            name: image
+            for name, image in chosen.items()
+            if name == 'pure' or name == 'openmpi' and NETWORKS[kind]['ucx']['value']
         }
-        if survey.get_value('network')['kind'] not in (
-            'Slingshot',
-            'Ethernet',
-        ):  # the provider implies these two kinds
-            facts['network'] = self.copy_fact('network')
-        if self.cxi and survey.get_value('cards') and 'Open MPI' in survey.get_value('pmi'):
-            facts['lnx_links'] = {
-                'value': '|'.join('shm+cxi:%s' % card for card in survey.get_value('cards')),
-                'source': survey.facts['cards']['source'] + '; fi_lnx(7)',
-                'evidence': 'derived',
-            }
-        if 'gpu' in facts:
-            survey.add_missing(
-                'cores and network card of each GPU',
-                "osu-gpu-bind cannot bind ranks to GPUs: use the options of srun, or add the key gpu_binding to "
-                "the site file (docs/add-a-site.md)",
-            )
-        facts['libraries'] = {
-            key.split('.', 1)[1]: self.copy_fact(key)
-            for key in survey.facts
-            if key.startswith('libraries.')
-        }
-        facts['one_build'] = {
-            'value': [survey.get_value('rocm') + '/lib'] if survey.get_value('rocm') else [],
-            'source': survey.facts.get('rocm', {}).get('source'),
-            'evidence': 'derived',
-        }
-        facts['files'] = self.build_files()
-        facts['images'] = {
-            'value': self.select_images(facts),
-            'source': '`osu-container image list`',
-            'evidence': 'untested',
-        }
-        order = (['opensource', 'openmpi', 'hybrid'] if self.cxi else []) + ['pure', 'openmpi']
-        facts['default_approach'] = {
-            'value': next((name for name in order if name in facts['images']['value']), 'pure'),
-            'source': 'docs/design.md, decision 7',
-            'evidence': 'derived',
-        }
-        facts['jobs'] = self.build_job_settings('gpu' in facts)
-        facts['native'] = self.describe_native_build(survey.get_value('gpu.target', ''))
-        return facts
+    return chosen
 
-    def build_files(self) -> Dict[str, Any]:
-        """Return {name: fact} for the host paths that have the same path inside containers."""
-        survey, pmi = self.survey, self.survey.get_value('pmi')
-        files: Dict[str, Any] = {}
-        if 'files.file_systems' in survey.facts:
-            files['file_systems'] = self.copy_fact('files.file_systems', bound='install')
-        if pmi.get('host') == 'cray_shasta':
-            spool = survey.get_value('slurm.spool', '/var/spool/slurmd')
-            if '%' in spool:  # patterns for the name of the node, see slurm.conf(5)
-                spool = spool.partition('%')[0].rpartition('/')[0]
-            files['slurm_spool'] = {
-                'value': [spool],
-                'why': "Slurm writes a file to this folder, and Cray PMI reads from the file where each rank runs",
-                'source': '`scontrol show config`, or the default in slurm.conf(5)',
-                'date': survey.today,
-                'evidence': 'derived',
-                'bound': 'run',
-            }
-        if pmi.get('Open MPI') == 'pmix':
-            files.update((name, dict(fact)) for name, fact in sorted(PMIX_FILES_DERIVED.items()))
-            tmpfs = re.sub(
-                '%[nh]', '{SLURMD_NODENAME}', survey.get_value('slurm.tmpfs', '/tmp')
-            )  # slurm.conf(5)
-            if tmpfs != '/tmp':  # the base entry has the default /tmp
-                files['pmix_ranks']['value'] = list_rank_folders(tmpfs)
-        if survey.get_value('rocm'):
-            files.update(BASES['cray-rocm']['files'])
-        return files
 
-    def select_images(self, facts: Dict[str, Any]) -> Dict[str, str]:
-        """
-        Return {approach: file name of the best image of this project for this site}.
+def _select_slingshot_images(survey: 'Survey') -> Tuple[str, str]:
+    """Return two file names: the best Slingshot images without libcxi and with libcxi."""
+    host = parse_release(survey.get_value('rocm') or '')
+    releases = sorted(
+        {name.split('-')[3] for name in IMAGES if name.startswith('osu-lumi-rocm-')},
+        key=parse_release,
+    )
+    fitting = [
+        release for release in releases if not host or parse_release(release) <= host
+    ] or releases[:1]
+    plain, older = (
+        SLINGSHOT_IMAGE % (fitting[-1], libfabric) for libfabric in ('1.22.0', '1.15.2')
+    )
+    # The image's MPICH must not be built with a newer libfabric than the host's.
+    limit = parse_release(survey.libraries.get('libfabric', {}).get('release') or '1.22.0')
+    return (older if limit < (1, 22) and older in IMAGES else plain) + '.sif', plain + '-libcxi.sif'
 
-        The dict contains only approaches with an MPI that the site's srun can start.
-        """
-        names = [
-            name
-            for name, approach in sorted(APPROACHES.items())
-            if approach['container'] and can_launch_approach(approach, facts)
+
+def _build_job_settings(survey: 'Survey', with_gpus: bool) -> Dict[str, Any]:
+    """
+    Return the fact on the options with which the site's jobs start.
+
+    with_gpus: whether jobs request GPUs.
+    """
+    rows = survey.get_value('slurm.partitions', [])
+    matches = [
+        (name, re.search(r'gpu(?::[\w.-]+)*?:(\d+)', gres)) for name, gres in rows if with_gpus
+    ]
+    partition, gpus = min(
+        ((name, int(match.group(1))) for name, match in matches if match),
+        key=lambda row: '*' not in row[0],
+        default=(None, 0),
+    )
+    if rows and not partition and not any(name.endswith('*') for name, _ in rows):
+        survey.add_missing(
+            'a default partition',
+            "jobs must name a partition: give --partition=NAME, or set the key jobs in the site file",
+        )
+    return {
+        'value': make_jobs(
+            partition and partition.rstrip('*'),
+            bool(survey.get_value('slurm.account')),
+            gpus,
+        ),
+        'source': '`sinfo -h -o %P|%G`, `scontrol show config`',
+        'evidence': 'derived',
+    }
+
+
+def _describe_native_build(survey: 'Survey', target: str) -> Dict[str, Any]:
+    """
+    Return the fact on the settings of the native build.
+
+    target: architecture of the GPUs, '' if the site has no GPUs.
+    """
+    host, libmpi = survey.host, survey.get_value('libraries.libmpi')
+    if libmpi and '/opt/cray/' in libmpi:
+        return _describe_cray_build(survey, libmpi, target)
+    mpicc: List[str] = (
+        [
+            re.sub(r'/lib(64)?(/[^/]*-linux-gnu)?/[^/]*$', '', libmpi) + '/bin/mpicc',
+            host.strip_root(host.find_command('mpicc') or ''),
         ]
-        kind, is_arm = (
-            self.survey.get_value('network')['kind'],
-            self.survey.get_value('architecture') == 'aarch64',
-        )
-        chosen = {name: OPENMPI_IMAGE if name == 'openmpi' else MPICH_IMAGE for name in names}
-        if is_arm:
-            self.survey.add_missing(
-                'images for aarch64',
-                "the only image of this project for aarch64 is for Alps with Open MPI: install your own image with "
-                "eb --try-amend=image=FILE.sif",
-            )
-        if is_arm or self.cxi and self.survey.nvidia:  # only the image for Alps has CUDA and cxi
-            chosen = {
-                name: ALPS_IMAGE if name == 'openmpi' else image
-                for name, image in chosen.items()
-                if name == 'openmpi' or not is_arm and name != 'opensource'
+        if libmpi
+        else []
+    )
+    for path in filter(None, mpicc):
+        if os.access(host.add_root(path), os.X_OK):
+            return {
+                'value': {
+                    'mpicc': path,
+                    'mpicxx': re.sub(r'mpicc$', 'mpicxx', path),
+                    'libmpi': libmpi,
+                    'python': '/usr/bin/python3',
+                },
+                'source': 'mpicc of the installation that contains the libmpi, or mpicc on PATH',
+                'evidence': 'measured',
             }
-        elif self.cxi:
-            plain, libcxi = self.select_slingshot_images()
-            chosen.update(
-                (name, libcxi if name == 'opensource' else plain)
-                for name in names
-                if name != 'openmpi'
-            )
-        elif kind not in ('Ethernet', 'Slingshot'):
-            # Other approaches fail, because these images lack rdma-core or the provider of such cards.
-            chosen = {
-                name: image
-                for name, image in chosen.items()
-                if name == 'pure' or name == 'openmpi' and NETWORKS[kind]['ucx']['value']
-            }
-        return chosen
+    survey.add_missing(
+        'an MPI compiler',
+        "osu-native cannot be built: load the module that provides mpicc, or install mpicc",
+    )
+    return BASES['plain']['native']
 
-    def select_slingshot_images(self) -> Tuple[str, str]:
-        """Return two file names: the best Slingshot images without libcxi and with libcxi."""
-        host, releases = (
-            parse_release(self.survey.get_value('rocm') or ''),
-            sorted(
-                {name.split('-')[3] for name in IMAGES if name.startswith('osu-lumi-rocm-')},
-                key=parse_release,
-            ),
-        )
-        fitting = [
-            release for release in releases if not host or parse_release(release) <= host
-        ] or releases[:1]
-        plain, older = (
-            SLINGSHOT_IMAGE % (fitting[-1], libfabric) for libfabric in ('1.22.0', '1.15.2')
-        )
-        # The image's MPICH must not be built with a newer libfabric than the host's.
-        limit = parse_release(self.survey.libraries.get('libfabric', {}).get('release') or '1.22.0')
-        return (
-            older if limit < (1, 22) and older in IMAGES else plain
-        ) + '.sif', plain + '-libcxi.sif'
 
-    def build_job_settings(self, with_gpus: bool) -> Dict[str, Any]:
-        """
-        Return the fact on the options with which the site's jobs start.
-
-        with_gpus: whether jobs request GPUs.
-        """
-        rows = self.survey.get_value('slurm.partitions', [])
-        matches = [
-            (name, re.search(r'gpu(?::[\w.-]+)*?:(\d+)', gres)) for name, gres in rows if with_gpus
-        ]
-        partition, gpus = min(
-            ((name, int(match.group(1))) for name, match in matches if match),
-            key=lambda row: '*' not in row[0],
-            default=(None, 0),
-        )
-        if rows and not partition and not any(name.endswith('*') for name, _ in rows):
-            self.survey.add_missing(
-                'a default partition',
-                "jobs must name a partition: give --partition=NAME, or set the key jobs in the site file",
-            )
-        return {
-            'value': make_jobs(
-                partition and partition.rstrip('*'),
-                bool(self.survey.get_value('slurm.account')),
-                gpus,
-            ),
-            'source': '`sinfo -h -o %P|%G`, `scontrol show config`',
-            'evidence': 'derived',
-        }
-
-    def describe_native_build(self, target: str) -> Dict[str, Any]:
-        """
-        Return the fact on the settings of the native build.
-
-        target: architecture of the GPUs, '' if the site has no GPUs.
-        """
-        survey, host, libmpi = (
-            self.survey,
-            self.survey.host,
-            self.survey.get_value('libraries.libmpi'),
-        )
-        if libmpi and '/opt/cray/' in libmpi:
-            return self.describe_cray_build(libmpi, target)
-        mpicc: List[str] = (
-            [
-                re.sub(r'/lib(64)?(/[^/]*-linux-gnu)?/[^/]*$', '', libmpi) + '/bin/mpicc',
-                host.strip_root(host.find_command('mpicc') or ''),
-            ]
-            if libmpi
+def _describe_cray_build(survey: 'Survey', libmpi: str, target: str) -> Dict[str, Any]:
+    """Return the fact on a native build with Cray's compilers and the loaded modules."""
+    kind = 'cuda' if target.startswith('sm_') else 'hsa'
+    gtl = target and os.path.basename(survey.get_value('libraries.libmpi_gtl_' + kind, ''))
+    modules = [
+        name if name.startswith(('rocm/', 'cudatoolkit/')) else name.split('/')[0]
+        for name in survey.get_value('modules.loaded')
+        if re.match(r'PrgEnv-|craype-accel-|rocm/|cudatoolkit/', name)
+    ]
+    loaded = [name[len('PrgEnv-') :] for name in modules if name.startswith('PrgEnv-')]
+    if not loaded:
+        modules = ['PrgEnv-gnu'] + (
+            ['craype-accel-' + ('nvidia' + target[3:] if kind == 'cuda' else 'amd-' + target)]
+            if target
             else []
         )
-        for path in filter(None, mpicc):
-            if os.access(host.add_root(path), os.X_OK):
-                return {
-                    'value': {
-                        'mpicc': path,
-                        'mpicxx': re.sub(r'mpicc$', 'mpicxx', path),
-                        'libmpi': libmpi,
-                        'python': '/usr/bin/python3',
-                    },
-                    'source': 'mpicc of the installation that contains the libmpi, or mpicc on PATH',
-                    'evidence': 'measured',
-                }
         survey.add_missing(
-            'an MPI compiler',
-            "osu-native cannot be built: load the module that provides mpicc, or install mpicc",
+            'a loaded programming environment',
+            "the modules for the native build are guessed (%s): load the modules that you compile with, "
+            "then run osu-container discover again" % ' '.join(modules),
         )
-        return BASES['plain']['native']
-
-    def describe_cray_build(self, libmpi: str, target: str) -> Dict[str, Any]:
-        """Return the fact on a native build with Cray's compilers and the loaded modules."""
-        survey, kind = self.survey, 'cuda' if target.startswith('sm_') else 'hsa'
-        gtl = target and os.path.basename(survey.get_value('libraries.libmpi_gtl_' + kind, ''))
-        modules = [
-            name if name.startswith(('rocm/', 'cudatoolkit/')) else name.split('/')[0]
-            for name in survey.get_value('modules.loaded')
-            if re.match(r'PrgEnv-|craype-accel-|rocm/|cudatoolkit/', name)
-        ]
-        loaded = [name[len('PrgEnv-') :] for name in modules if name.startswith('PrgEnv-')]
-        if not loaded:
-            modules = ['PrgEnv-gnu'] + (
-                ['craype-accel-' + ('nvidia' + target[3:] if kind == 'cuda' else 'amd-' + target)]
-                if target
-                else []
-            )
-            survey.add_missing(
-                'a loaded programming environment',
-                "the modules for the native build are guessed (%s): load the modules that you compile with, "
-                "then run osu-container discover again" % ' '.join(modules),
-            )
-        build = make_native_build(loaded[0] if loaded else 'gnu', libmpi, gtl=kind if gtl else '')
-        return {
-            'value': dict(build, modules=modules, needed=[gtl] if gtl else []),
-            'source': 'LOADEDMODULES',
-            'evidence': 'derived' if loaded else 'untested',
-        }
+    build = make_native_build(loaded[0] if loaded else 'gnu', libmpi, gtl=kind if gtl else '')
+    return {
+        'value': dict(build, modules=modules, needed=[gtl] if gtl else []),
+        'source': 'LOADEDMODULES',
+        'evidence': 'derived' if loaded else 'untested',
+    }
 
 
 def list_approach_problems(

@@ -101,6 +101,10 @@ class Survey:
         """Return the value of a fact, or `default` if the survey does not contain the fact."""
         return self.facts[key]['value'] if key in self.facts else default
 
+    def uses_cxi(self) -> bool:
+        """Return whether the libfabric provider of the site is cxi."""
+        return self.get_value('provider') == 'cxi'
+
     def add_missing(self, part: str, consequence: str) -> None:
         """Record that the system lacks a part, with the consequence for the user."""
         self.missing.append({'what': part, 'consequence': consequence})
