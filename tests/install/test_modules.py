@@ -46,20 +46,18 @@ SHELL_NOISE = re.compile(
 
 @functools.lru_cache(None)
 def render_modules(site):
-    """Return {name: text} of the modules of a site, from this machine's EasyBuild."""
+    """Return {'SITE/MODULE/APPROACH': text} of the modules, from this machine's EasyBuild."""
     modules = [f'{site}/{name}' for name in all_names_of(site)]
-    return {
-        module.partition('/')[2]: text
-        for module, text in render.render_modules(str(STATE / 'bin/eb'), modules).items()
-    }
+    return render.render_modules(str(STATE / 'bin/eb'), modules)
 
 
 def read_module_text(site, name):
     """Return the text of a module, from the repository if it is checked in."""
+    module = f'{site}/{name}'
     return (
-        (render.MODULES / site / f'{name}.lua').read_text()
-        if f'{site}/{name}' in render.CHECKED_IN_MODULES
-        else render_modules(site)[name]
+        (render.MODULES / f'{module}.lua').read_text()
+        if module in render.CHECKED_IN_MODULES
+        else render_modules(site)[module]
     )
 
 
