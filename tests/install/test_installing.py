@@ -201,13 +201,13 @@ def test_file_without_a_checksum_is_an_error(tmp_path, content):
 
 @pytest.fixture
 def builder(tmp_path, monkeypatch):
-    """Return a function that replaces the builder of the clone by a bash script."""
+    """Return a function that replaces the builder of the clone by a bash script, '' for none."""
     path = tmp_path / 'osu-container'
-    monkeypatch.setattr(image_build, 'find_builder', lambda: str(path))
 
     def does(text):
         path.write_text(f'#!/bin/bash\n{text}\n')
         path.chmod(0o755)
+        monkeypatch.setattr(image_build, 'find_builder', lambda: text and str(path) or None)
 
     return does
 
@@ -239,21 +239,15 @@ def test_missing_image_is_built_into_the_first_source_folder(builder, tmp_path, 
         ('yes', '[ "$3" = --check ] || exit 7', 'exit code 7'),
         ('auto', 'echo \'[{"compiles_mpi": true}]\'', '--try-amend=build_image=yes'),
         ('no', 'exit 0', 'build_image=no'),
+        ('yes', '', 'only a clone contains the recipes'),
     ],
 )
 def test_missing_image_error_names_cause_and_build_command(builder, tmp_path, how, does, why):
     builder(does)
     with pytest.raises(ImageError, match=why) as caught:
         image_build.obtain_image('x.sif', how, [str(tmp_path)], 'docs/images.md', lambda line: None)
-    assert f'{tmp_path}/osu-container image build x\n' in str(caught.value)
-
-
-def test_no_image_is_built_without_the_clone(monkeypatch, tmp_path):
-    monkeypatch.setattr(image_build, 'find_builder', lambda: None)
-    with pytest.raises(ImageError, match='clone'):
-        image_build.obtain_image(
-            'x.sif', 'yes', [str(tmp_path)], 'docs/images.md', lambda line: None
-        )
+    folder = tmp_path if does else 'scripts'
+    assert f'{folder}/osu-container image build x\n' in str(caught.value)
 
 
 # ---- an image in a folder of the site
