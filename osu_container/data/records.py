@@ -16,6 +16,7 @@ RECORDS has the shape of the records of each file. A shape is one of these value
     {key shape: shape}           a dict with any keys; a dict that also lists keys has the shape for
                                  all other keys
 
+parse_shapes() defines the notation in which this module and data/sites/schema.py write shapes.
 read_record() checks a value that was read. VARIABLES names the environment variables whose values
 this project records, and redact() prepares a value for an output.
 
@@ -181,12 +182,14 @@ def parse_shapes(text: str, names: Mapping[str, Any]) -> Dict[str, Dict[str, Any
         shape = known[name] = shapes[name] = dict(known.get(base, {}))
         for line in lines:
             keys, _, below = line.partition(': ')
-            for key in keys.split():
-                shape[str if key == '*' else key] = _parse_shape(below, known)
+            value = _parse_shape(below, known)
+            shape.update((str if key == '*' else key, value) for key in keys.split())
     return shapes
 
 
 def _parse_shape(text: str, names: Mapping[str, Any]) -> Any:
+    if text in names:
+        return names[text]
     # Text before a closing bracket belongs to an inner shape.
     parts = re.split(r' \| (?![^[{]*[]}])', text)
     if len(parts) > 1:
@@ -196,7 +199,7 @@ def _parse_shape(text: str, names: Mapping[str, Any]) -> Any:
     if text.startswith('{'):
         key, _, below = text[1:-1].partition(': ')
         return {_parse_shape(key, names): _parse_shape(below, names)}
-    return names[text] if text in names else json.loads(text)
+    return json.loads(text)
 
 
 UTC = Time('%Y-%m-%dT%H:%M:%SZ')
