@@ -861,13 +861,10 @@ _HOST_NETWORK = dict(
 
 APPROACHES: Dict[str, Dict[str, Any]] = {
     'native': {
+        **_SELF_CONTAINED,
         'title': 'programs that are built on this host with the MPI of the host',
         'container': False,
-        'mpi': 'MPICH ABI',
         'mpi_also': [],
-        'inject': [],
-        'inject_if_known': [],
-        'preload': [],
         'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
         'requires': [],
         'files': [],
@@ -902,9 +899,8 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         + _MPICH_WITHOUT_GPU,
     },
     'bind': {
+        **_SELF_CONTAINED,
         'title': 'MPI and network libraries of the host',
-        'container': True,
-        'mpi': 'MPICH ABI',
         'mpi_also': _STANDARD_ABI + ['Open MPI'],
         'inject': ['libmpi', 'libfabric'],
         'inject_if_known': _HOST_MPI_LIBRARIES,
@@ -912,7 +908,6 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
         'requires': [],
         'files': ['file_systems', 'slurm_spool', 'pals_state', 'cxi_state', 'libdrm_ids'],
-        'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
         'variables': _HOST_MPI_VARIABLES,
         'by_family': {

@@ -175,14 +175,14 @@ def parse_shapes(text: str, names: Mapping[str, Any]) -> Dict[str, Dict[str, Any
     all keys that are not listed. SHAPE is a name in `names` or of an earlier paragraph, a value in
     JSON, [SHAPE], {SHAPE: SHAPE}, or several of these separated by ' | '.
     """
-    known, shapes = dict(names), {}
+    all_names, shapes = dict(names), {}
     for paragraph in text.strip().split('\n\n'):
         head, *lines = paragraph.splitlines()
         name, _, base = head.partition(' < ')
-        shape = known[name] = shapes[name] = dict(known.get(base, {}))
+        shape = all_names[name] = shapes[name] = dict(all_names.get(base, {}))
         for line in lines:
             keys, _, below = line.partition(': ')
-            value = _parse_shape(below, known)
+            value = _parse_shape(below, all_names)
             shape.update((str if key == '*' else key, value) for key in keys.split())
     return shapes
 

@@ -27,6 +27,11 @@ COMMAND_TIMEOUT = 5.0
 COMMAND_FOLDERS = ('/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin')
 
 
+def parse_numbers(text: str) -> List[int]:
+    """Return all numbers in a text, such as those of a release in a path."""
+    return [int(number) for number in re.findall(r'\d+', text)]
+
+
 def find_root_problem(folder: str) -> Optional[str]:
     """
     Return why `folder` cannot replace the host's root folder (--sysroot), otherwise None.
@@ -118,9 +123,8 @@ class SurveyedHost:
 
     def list_newest_paths(self, pattern: str, source: str) -> List[Tuple[str, str]]:
         """Return (path, `source`) for each path that matches `pattern`, the newest first."""
-        paths = self.list_matching_paths(pattern)
         # The path with the highest numbers is the newest.
-        paths.sort(key=lambda path: [int(part) for part in re.findall(r'\d+', path)], reverse=True)
+        paths = sorted(self.list_matching_paths(pattern), key=parse_numbers, reverse=True)
         return [(path, source) for path in paths]
 
     def resolve_links(self, path: str) -> str:

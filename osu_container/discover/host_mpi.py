@@ -9,7 +9,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
-from osu_container.discover.host import SurveyedHost
+from osu_container.discover.host import SurveyedHost, parse_numbers
 
 if TYPE_CHECKING:
     from osu_container.discover.survey import Survey
@@ -149,11 +149,9 @@ def _list_cray_builds(host: SurveyedHost, loaded: str) -> List[str]:
     release = re.search(r'/mpich/[\d.]+/', loaded + '/')
 
     def get_rank(path: str) -> Tuple[bool, List[int], bool, List[int]]:
-        numbers = [
-            [int(part) for part in re.findall(r'\d+', text)] for text in (path.split('/')[5], path)
-        ]
         is_loaded = release is not None and release.group() in path
-        return is_loaded, numbers[0], '/gnu/' in path, numbers[1]
+        numbers = parse_numbers(path.split('/')[5])
+        return is_loaded, numbers, '/gnu/' in path, parse_numbers(path)
 
     return sorted(
         [

@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import socket
+from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from easybuild.framework.easyblock import EasyBlock
@@ -390,17 +391,14 @@ class SiteEasyBlock(EasyBlock):
 
     def remove_empty_folders(self) -> None:
         """Remove the empty folders that EasyBuild created for this installation and module."""
-        paths = [
-            self.installdir,
-            os.path.dirname(self.installdir),
-            os.path.dirname(self.mod_filepath),
-        ]
-        for folder in ActiveMNS().det_module_symlink_paths(self.cfg):
-            path = os.path.join(install_path('mod'), folder, self.name)
-            paths += [path, os.path.dirname(path)]
+        folder = Path(self.installdir)
+        paths = [folder, folder.parent, Path(self.mod_filepath).parent]
+        for name in ActiveMNS().det_module_symlink_paths(self.cfg):
+            folder = Path(install_path('mod'), name, self.name)
+            paths += [folder, folder.parent]
         for path in paths:
             with contextlib.suppress(OSError):  # not empty, or does not exist
-                os.rmdir(path)
+                path.rmdir()
 
     def sanity_check_step(self, *args: Any, **kwargs: Any) -> None:
         """
