@@ -263,8 +263,7 @@ STACKS['setonix-26.03'] = {
     'images': exclude_bind(STACKS['setonix']['images']),
     'native': make_fact(
         None,
-        'no published ROCm version is known with which the benchmarks can be built version '
-        'with which the benchmarks can be built',
+        'no published ROCm version is known with which the benchmarks can be built',
         _NEXT,
         '2026-11-26',
         'untested',
