@@ -55,59 +55,52 @@ steps = {
 # HPCCM provides two stages, but this recipe needs four.
 stages[:] = [Stage0, Stage1, hpccm.Stage(), hpccm.Stage()]
 stages[0] += common.add_header(USERARG['name'], 'c')
-earlier_parts = []
-for stage, part in zip(stages, steps):
-    common.add_steps(
-        stage,
-        common.start_stage(part, images['build'], 'ubuntu24'),
-        common.install_packages(
-            *slingshot.TOOLS,
-            *slingshot.NETWORK_BUILD,
-            'libevent-dev',
-            'libibverbs-dev',
-            'zlib1g-dev',
-        ),
-        *earlier_parts,
-        common.copy_files(*list_part_sources(ALPS_PARTS[part])),
-        loader_step,
-        steps[part],
-        common.pack_paths(*ALPS_PARTS[part]),
+for number, part in enumerate(steps):
+    stage = stages[number]
+    stage += common.start_stage(part, images['build'], 'ubuntu24')
+    stage += common.install_packages(
+        *slingshot.TOOLS, *slingshot.NETWORK_BUILD, 'libevent-dev', 'libibverbs-dev', 'zlib1g-dev'
     )
-    earlier_parts.append(common.copy_stage_paths(part, *ALPS_PARTS[part]))
+    for earlier in list(steps)[:number]:
+        stage += common.copy_stage_paths(earlier, *ALPS_PARTS[earlier])
+    stage += common.copy_files(*list_part_sources(ALPS_PARTS[part]))
+    stage += loader_step
+    stage += steps[part]
+    stage += common.pack_paths(*ALPS_PARTS[part])
 
 # The runtime stage starts from another base image than the build stages, so it has its own build
 # argument.
-common.add_steps(
-    stages[-1],
-    common.start_stage('runtime', images['runtime'], 'ubuntu24', name='RUNTIME_BASE'),
-    common.install_packages(
-        *slingshot.NETWORK_RUN,
-        'ibverbs-providers',
-        'libevent-core-2.1-7',
-        'libevent-pthreads-2.1-7',
-        'libibverbs1',
-        'zlib1g',
-    ),
-    common.copy_stage_paths('network', *slingshot.list_runtime_folders(*ALPS_PARTS['network'])),
-    common.copy_stage_paths('mpi', *ALPS_PARTS['mpi']),
-    common.copy_stage_paths('benchmarks', *ALPS_PARTS['benchmarks']),
-    loader_step,
-    common.add_creation_time(),
-    common.add_labels(
-        f'Open MPI {release}',
-        common.format_build_argument('OSU', common.OSU_LABEL),
-        common.combine_licences(*ALPS_SOURCES, extra_licences=['LicenseRef-NVIDIA-CUDA']),
-        NEWEST_LIBFABRIC,
-        get_libcxi_version(ALPS_SHS),
-        f'CUDA {ALPS_CUDA}',
-        title='OSU Micro-Benchmarks with {mpi} for Alps',
-        entrypoint='none',
-    ),
-    slingshot.add_stack_test(
-        NEWEST_LIBFABRIC,
-        slingshot.VERSION_CHECKS['openmpi'].format(release),
-        '/opt/openmpi/bin/mpirun --allow-run-as-root -n 2',
-        checks=[slingshot.CXI_CHECK],
-        driver=('libcuda.so.1', 'libnvidia-ml.so.1'),
-    ),
+runtime = stages[-1]
+runtime += common.start_stage('runtime', images['runtime'], 'ubuntu24', name='RUNTIME_BASE')
+runtime += common.install_packages(
+    *slingshot.NETWORK_RUN,
+    'ibverbs-providers',
+    'libevent-core-2.1-7',
+    'libevent-pthreads-2.1-7',
+    'libibverbs1',
+    'zlib1g',
+)
+runtime += common.copy_stage_paths(
+    'network', *slingshot.list_runtime_folders(*ALPS_PARTS['network'])
+)
+runtime += common.copy_stage_paths('mpi', *ALPS_PARTS['mpi'])
+runtime += common.copy_stage_paths('benchmarks', *ALPS_PARTS['benchmarks'])
+runtime += loader_step
+runtime += common.add_creation_time()
+runtime += common.add_labels(
+    f'Open MPI {release}',
+    common.format_build_argument('OSU', common.OSU_LABEL),
+    common.combine_licences(*ALPS_SOURCES, extra_licences=['LicenseRef-NVIDIA-CUDA']),
+    NEWEST_LIBFABRIC,
+    get_libcxi_version(ALPS_SHS),
+    f'CUDA {ALPS_CUDA}',
+    title='OSU Micro-Benchmarks with {mpi} for Alps',
+    entrypoint='none',
+)
+runtime += slingshot.add_stack_test(
+    NEWEST_LIBFABRIC,
+    slingshot.VERSION_CHECKS['openmpi'].format(release),
+    '/opt/openmpi/bin/mpirun --allow-run-as-root -n 2',
+    checks=[slingshot.CXI_CHECK],
+    driver=('libcuda.so.1', 'libnvidia-ml.so.1'),
 )

@@ -46,50 +46,45 @@ if gpu == 'rocm':
 stages[0] += common.add_header(USERARG['name'], osu)
 
 if gpu == 'cuda':
-    common.add_steps(
-        toolkit,
-        common.start_debian_stage('toolkit', release),
-        debian.enable_non_free(release),
-        debian.install_cuda_toolkit(),
-        common.pack_paths(slingshot.CUDA_PREFIX),
-    )
+    toolkit += common.start_debian_stage('toolkit', release)
+    toolkit += debian.enable_non_free(release)
+    toolkit += debian.install_cuda_toolkit()
+    toolkit += common.pack_paths(slingshot.CUDA_PREFIX)
 
-common.add_steps(
-    fabric,
-    debian.start_build_stage('network', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools),
-    common.copy_files(*list_part_sources(NETWORK_PARTS)),
-    cuda_toolkit,
-    slingshot.add_loader_paths(*network),
-    slingshot.build_hwloc('hwloc-2.9.0'),
-    slingshot.build_libfabric(
-        DEBIAN_LIBFABRIC,
-        False,
-        slingshot.list_libfabric_rocr_options(debian.ROCM_PREFIX)
-        if gpu == 'rocm'
-        else slingshot.list_libfabric_cuda_options(slingshot.CUDA_PREFIX, gdrcopy=False),
-        xpmem=False,
-        prepare=['./autogen.sh'],
-    ),
-    common.pack_paths(*network),
+fabric += debian.start_build_stage(
+    'network', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools
 )
+fabric += common.copy_files(*list_part_sources(NETWORK_PARTS))
+fabric += cuda_toolkit
+fabric += slingshot.add_loader_paths(*network)
+fabric += slingshot.build_hwloc('hwloc-2.9.0')
+fabric += slingshot.build_libfabric(
+    DEBIAN_LIBFABRIC,
+    False,
+    slingshot.list_libfabric_rocr_options(debian.ROCM_PREFIX)
+    if gpu == 'rocm'
+    else slingshot.list_libfabric_cuda_options(slingshot.CUDA_PREFIX, gdrcopy=False),
+    xpmem=False,
+    prepare=['./autogen.sh'],
+)
+fabric += common.pack_paths(*network)
 
-common.add_steps(
-    middle,
-    debian.start_build_stage(
-        'mpi',
-        release,
-        'libnuma-dev',
-        'libpciaccess-dev',
-        *rocm_tools,
-        *(['flex', 'libevent-dev', 'zlib1g-dev'] if mpi == 'openmpi' else []),
-        *(debian.CUDA_COMPILERS if gpu == 'cuda' else []),
-    ),
-    common.copy_files(*list_part_sources(mpi_parts)),
-    cuda_toolkit,
-    common.copy_stage_paths('network', *network),
-    slingshot.add_loader_paths(*mpis, *network),
-    cuda_stubs,
-    slingshot.build_mpich(
+middle += debian.start_build_stage(
+    'mpi',
+    release,
+    'libnuma-dev',
+    'libpciaccess-dev',
+    *rocm_tools,
+    *(['flex', 'libevent-dev', 'zlib1g-dev'] if mpi == 'openmpi' else []),
+    *(debian.CUDA_COMPILERS if gpu == 'cuda' else []),
+)
+middle += common.copy_files(*list_part_sources(mpi_parts))
+middle += cuda_toolkit
+middle += common.copy_stage_paths('network', *network)
+middle += slingshot.add_loader_paths(*mpis, *network)
+middle += cuda_stubs
+if mpi == 'mpich':
+    middle += slingshot.build_mpich(
         version,
         slingshot.list_mpich_gpu_options('hip', debian.ROCM_PREFIX, *gpus)
         if gpu == 'rocm'
@@ -98,86 +93,79 @@ common.add_steps(
         xpmem=False,
         prepare=[*debian.build_mpich_libfabric(), *debian.reduce_yaksa_kernels()],
     )
-    if mpi == 'mpich'
-    else slingshot.build_openmpi('openmpi-source-5.0.7', network=(), pmix='internal', oshmem=False),
-    common.pack_paths(*mpis),
-)
+else:
+    middle += slingshot.build_openmpi(
+        'openmpi-source-5.0.7', network=(), pmix='internal', oshmem=False
+    )
+middle += common.pack_paths(*mpis)
 
 if osu == 'c':
-    common.add_steps(
-        benchmarks,
-        debian.start_build_stage(
-            'benchmarks', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools
-        ),
-        common.copy_files('osu'),
-        cuda_toolkit,
-        common.copy_stage_paths('network', *network),
-        common.copy_stage_paths('mpi', *mpis),
-        slingshot.add_loader_paths(*mpis, *network),
-        cuda_stubs,
-        common.build_osu_benchmarks(
-            f'/opt/{mpi}/bin',
-            slingshot.list_osu_rocm_options(debian.ROCM_PREFIX)
-            if gpu == 'rocm'
-            else slingshot.list_osu_cuda_options(),
-        ),
+    benchmarks += debian.start_build_stage(
+        'benchmarks', release, 'libnuma-dev', 'libpciaccess-dev', *rocm_tools
+    )
+    benchmarks += common.copy_files('osu')
+    benchmarks += cuda_toolkit
+    benchmarks += common.copy_stage_paths('network', *network)
+    benchmarks += common.copy_stage_paths('mpi', *mpis)
+    benchmarks += slingshot.add_loader_paths(*mpis, *network)
+    benchmarks += cuda_stubs
+    benchmarks += common.build_osu_benchmarks(
+        f'/opt/{mpi}/bin',
+        slingshot.list_osu_rocm_options(debian.ROCM_PREFIX)
+        if gpu == 'rocm'
+        else slingshot.list_osu_cuda_options(),
     )
 else:
-    common.add_steps(
-        benchmarks,
-        common.start_debian_stage('benchmarks', release),
-        common.install_packages('python3'),
-        common.copy_files(f'mpi4py-{python}', extra_files=[OSU_PORT]),
-        common.install_osu_ports(python),
-    )
+    benchmarks += common.start_debian_stage('benchmarks', release)
+    benchmarks += common.install_packages('python3')
+    benchmarks += common.copy_files(f'mpi4py-{python}', extra_files=[OSU_PORT])
+    benchmarks += common.install_osu_ports(python)
 benchmarks += common.pack_paths('/opt/osu')
 
-common.add_steps(
-    runtime,
-    common.start_debian_stage('runtime', release),
-    common.install_packages(
-        'python3',
-        'libnuma1',
-        'libpciaccess0',
-        *(
-            ['libevent-core-2.1-7t64', 'libevent-pthreads-2.1-7t64', 'zlib1g']
-            if mpi == 'openmpi'
-            else []
-        ),
+runtime += common.start_debian_stage('runtime', release)
+runtime += common.install_packages(
+    'python3',
+    'libnuma1',
+    'libpciaccess0',
+    *(
+        ['libevent-core-2.1-7t64', 'libevent-pthreads-2.1-7t64', 'zlib1g']
+        if mpi == 'openmpi'
+        else []
     ),
-    common.copy_stage_paths('network', *slingshot.list_runtime_folders(*network)),
-    common.copy_stage_paths('mpi', *mpis),
-    common.copy_stage_paths('benchmarks', '/opt/osu'),
-    debian.enable_non_free(release) if gpu == 'cuda' else [],
-    debian.install_gpu_runtime(gpu),
-    slingshot.add_loader_paths(*mpis, *network),
-    common.install_entrypoint(),
-    common.add_creation_time(),
-    common.add_labels(
-        f'{TITLES[mpi]} {version}',
-        programs.label,
-        common.combine_licences(
-            *list_part_sources({**NETWORK_PARTS, **mpi_parts}),
-            programs.source,
-            extra_licences=debian.GPU_LICENCES[gpu],
-        ),
-        DEBIAN_LIBFABRIC,
-        gpu=' '.join(
-            [
-                VENDORS[gpu],
-                facts['release'],
-                *(gpus if gpu == 'rocm' else [f'sm_{name}' for name in gpus]),
-            ]
-        ),
+)
+runtime += common.copy_stage_paths('network', *slingshot.list_runtime_folders(*network))
+runtime += common.copy_stage_paths('mpi', *mpis)
+runtime += common.copy_stage_paths('benchmarks', '/opt/osu')
+if gpu == 'cuda':
+    runtime += debian.enable_non_free(release)
+runtime += debian.install_gpu_runtime(gpu)
+runtime += slingshot.add_loader_paths(*mpis, *network)
+runtime += common.install_entrypoint()
+runtime += common.add_creation_time()
+runtime += common.add_labels(
+    f'{TITLES[mpi]} {version}',
+    programs.label,
+    common.combine_licences(
+        *list_part_sources({**NETWORK_PARTS, **mpi_parts}),
+        programs.source,
+        extra_licences=debian.GPU_LICENCES[gpu],
     ),
-    slingshot.add_stack_test(
-        DEBIAN_LIBFABRIC,
-        slingshot.VERSION_CHECKS[mpi].format(version),
-        'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 /opt/mpich/bin/mpiexec -n 2'
-        if mpi == 'mpich'
-        else '/opt/openmpi/bin/mpirun --allow-run-as-root --map-by :oversubscribe -n 2',
-        programs=programs.find,
-        checks=debian.check_gpu_libraries(gpu),
-        driver=debian.CUDA_DRIVER if gpu == 'cuda' else (),
+    DEBIAN_LIBFABRIC,
+    gpu=' '.join(
+        [
+            VENDORS[gpu],
+            facts['release'],
+            *(gpus if gpu == 'rocm' else [f'sm_{name}' for name in gpus]),
+        ]
     ),
+)
+runtime += slingshot.add_stack_test(
+    DEBIAN_LIBFABRIC,
+    slingshot.VERSION_CHECKS[mpi].format(version),
+    'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 /opt/mpich/bin/mpiexec -n 2'
+    if mpi == 'mpich'
+    else '/opt/openmpi/bin/mpirun --allow-run-as-root --map-by :oversubscribe -n 2',
+    programs=programs.find,
+    checks=debian.check_gpu_libraries(gpu),
+    driver=debian.CUDA_DRIVER if gpu == 'cuda' else (),
 )

@@ -23,7 +23,6 @@ from osu_container.build.recipes.versions import GPU, ROCM, is_newer
 rocm, mpich, libfabric, libcxi = map(USERARG.get, ('rocm', 'mpich', 'libfabric', 'libcxi'))
 with_libcxi = libcxi == 'yes'
 with_cxi = slingshot.has_cxi(libfabric, with_libcxi)
-with_gpu = slingshot.mpich_uses_gpu(mpich)
 plugin = select_rccl_plugin(rocm, libfabric)
 release = ROCM[rocm]['ubuntu']
 gpu = f'/opt/rocm-{rocm}'
@@ -38,117 +37,95 @@ libraries, fabric, mpi, rccl, benchmarks, runtime = stages[:] = [
 if not plugin:
     stages.remove(rccl)
 
-common.add_steps(
-    libraries,
-    common.add_header(USERARG['name'], 'c'),
-    # This stage unpacks AMD's libraries without AMD's compiler.
-    slingshot.start_ubuntu_stage('rocm', release),
-    common.install_packages('ca-certificates'),
-    common.copy_files('rocm-key'),
-    slingshot.add_rocm_repository(rocm),
-    slingshot.unpack_rocm_libraries(rocm),
-    common.pack_paths(gpu),
-)
+libraries += common.add_header(USERARG['name'], 'c')
 
-common.add_steps(
-    fabric,
-    slingshot.start_ubuntu_stage('network', release),
-    common.install_packages(*slingshot.TOOLS, *slingshot.NETWORK_BUILD, *slingshot.ROCM_RUN),
-    common.copy_files(
-        *NETWORK_SOURCES,
-        *(list_libcxi_sources(LUMI_SHS) if with_libcxi else ()),
-        f'libfabric-{libfabric}',
-    ),
-    common.copy_stage_paths('rocm', gpu),
-    slingshot.add_loader_paths(*network, gpu),
-    slingshot.build_hwloc(),
-    slingshot.build_xpmem(),
-    slingshot.build_libcxi(LUMI_SHS) if with_libcxi else [],
-    slingshot.build_libfabric(
-        libfabric,
-        with_libcxi,
-        slingshot.list_libfabric_rocr_options(gpu),
-        extra_providers=['lnx'] if with_cxi and not is_newer('2.1', libfabric) else [],
-    ),
-    common.pack_paths(*network),
-)
+# This stage unpacks AMD's libraries without AMD's compiler.
+libraries += slingshot.start_ubuntu_stage('rocm', release)
+libraries += common.install_packages('ca-certificates')
+libraries += common.copy_files('rocm-key')
+libraries += slingshot.add_rocm_repository(rocm)
+libraries += slingshot.unpack_rocm_libraries(rocm)
+libraries += common.pack_paths(gpu)
 
-common.add_steps(
-    mpi,
-    slingshot.start_ubuntu_stage('mpi', release),
-    common.install_packages(*slingshot.TOOLS, *slingshot.NETWORK_RUN),
-    common.copy_files(f'mpich-source-{mpich}', *(['rocm-key'] if with_gpu else [])),
-    *(
-        (
-            slingshot.add_rocm_repository(rocm),
-            common.install_packages('hip-dev', 'hip-runtime-amd', 'hipcc', 'rocm-device-libs'),
-        )
-        if with_gpu
-        else ()
-    ),
-    common.copy_stage_paths('network', *network),
-    slingshot.add_loader_paths(*network, gpu),
-    slingshot.build_mpich(mpich, slingshot.list_mpich_gpu_options('hip', gpu, GPU)),
-    common.pack_paths('/opt/mpich'),
+fabric += slingshot.start_ubuntu_stage('network', release)
+fabric += common.install_packages(*slingshot.TOOLS, *slingshot.NETWORK_BUILD, *slingshot.ROCM_RUN)
+fabric += common.copy_files(
+    *NETWORK_SOURCES,
+    *(list_libcxi_sources(LUMI_SHS) if with_libcxi else ()),
+    f'libfabric-{libfabric}',
 )
+fabric += common.copy_stage_paths('rocm', gpu)
+fabric += slingshot.add_loader_paths(*network, gpu)
+fabric += slingshot.build_hwloc()
+fabric += slingshot.build_xpmem()
+if with_libcxi:
+    fabric += slingshot.build_libcxi(LUMI_SHS)
+fabric += slingshot.build_libfabric(
+    libfabric,
+    with_libcxi,
+    slingshot.list_libfabric_rocr_options(gpu),
+    extra_providers=['lnx'] if with_cxi and not is_newer('2.1', libfabric) else [],
+)
+fabric += common.pack_paths(*network)
+
+mpi += slingshot.start_ubuntu_stage('mpi', release)
+mpi += common.install_packages(*slingshot.TOOLS, *slingshot.NETWORK_RUN)
+mpi += common.copy_files(
+    f'mpich-source-{mpich}', *(['rocm-key'] if slingshot.mpich_uses_gpu(mpich) else [])
+)
+if slingshot.mpich_uses_gpu(mpich):
+    mpi += slingshot.add_rocm_repository(rocm)
+    mpi += common.install_packages('hip-dev', 'hip-runtime-amd', 'hipcc', 'rocm-device-libs')
+mpi += common.copy_stage_paths('network', *network)
+mpi += slingshot.add_loader_paths(*network, gpu)
+mpi += slingshot.build_mpich(mpich, slingshot.list_mpich_gpu_options('hip', gpu, GPU))
+mpi += common.pack_paths('/opt/mpich')
 
 for stage, name in ((rccl, 'plugin'), (benchmarks, 'benchmarks')):
-    common.add_steps(
-        stage,
-        slingshot.start_ubuntu_stage(name, release),
-        common.install_packages(*slingshot.TOOLS, *slingshot.NETWORK_RUN, *slingshot.ROCM_RUN),
-        common.copy_stage_paths('rocm', gpu),
-        common.copy_stage_paths('network', *network),
-    )
+    stage += slingshot.start_ubuntu_stage(name, release)
+    stage += common.install_packages(*slingshot.TOOLS, *slingshot.NETWORK_RUN, *slingshot.ROCM_RUN)
+    stage += common.copy_stage_paths('rocm', gpu)
+    stage += common.copy_stage_paths('network', *network)
 
 if plugin:
-    common.add_steps(
-        rccl,
-        common.copy_files(plugin),
-        slingshot.add_loader_paths(*network, gpu),
-        slingshot.build_rccl_plugin(plugin, rocm),
-        common.pack_paths('/opt/rccl-plugin'),
-    )
+    rccl += common.copy_files(plugin)
+    rccl += slingshot.add_loader_paths(*network, gpu)
+    rccl += slingshot.build_rccl_plugin(plugin, rocm)
+    rccl += common.pack_paths('/opt/rccl-plugin')
 
-common.add_steps(
-    benchmarks,
-    common.copy_files('osu'),
-    common.copy_stage_paths('mpi', '/opt/mpich'),
-    slingshot.add_loader_paths('/opt/mpich', *network, gpu),
-    common.build_osu_benchmarks('/opt/mpich/bin', slingshot.list_osu_rocm_options(gpu)),
-    common.pack_paths('/opt/osu'),
+benchmarks += common.copy_files('osu')
+benchmarks += common.copy_stage_paths('mpi', '/opt/mpich')
+benchmarks += slingshot.add_loader_paths('/opt/mpich', *network, gpu)
+benchmarks += common.build_osu_benchmarks('/opt/mpich/bin', slingshot.list_osu_rocm_options(gpu))
+benchmarks += common.pack_paths('/opt/osu')
+
+runtime += slingshot.start_ubuntu_stage('runtime', release)
+runtime += common.install_packages(*slingshot.NETWORK_RUN, *slingshot.ROCM_RUN)
+runtime += common.copy_stage_paths('rocm', *slingshot.list_runtime_folders(gpu))
+runtime += common.copy_stage_paths('network', *slingshot.list_runtime_folders(*network))
+runtime += common.copy_stage_paths('mpi', '/opt/mpich')
+if plugin:
+    runtime += common.copy_stage_paths('plugin', '/opt/rccl-plugin')
+runtime += common.copy_stage_paths('benchmarks', '/opt/osu')
+runtime += slingshot.add_loader_paths(
+    '/opt/mpich', *network, *(['/opt/rccl-plugin'] if plugin else []), gpu
 )
-
-common.add_steps(
-    runtime,
-    slingshot.start_ubuntu_stage('runtime', release),
-    common.install_packages(*slingshot.NETWORK_RUN, *slingshot.ROCM_RUN),
-    common.copy_stage_paths('rocm', *slingshot.list_runtime_folders(gpu)),
-    common.copy_stage_paths('network', *slingshot.list_runtime_folders(*network)),
-    common.copy_stage_paths('mpi', '/opt/mpich'),
-    common.copy_stage_paths('plugin', '/opt/rccl-plugin') if plugin else [],
-    common.copy_stage_paths('benchmarks', '/opt/osu'),
-    slingshot.add_loader_paths(
-        '/opt/mpich', *network, *(['/opt/rccl-plugin'] if plugin else []), gpu
+runtime += common.install_entrypoint()
+runtime += common.add_creation_time()
+runtime += common.add_labels(
+    f'MPICH {mpich}',
+    common.format_build_argument('OSU', common.OSU_LABEL),
+    common.combine_licences(
+        *list_lumi_sources(rocm, mpich, libfabric, libcxi), extra_licences=slingshot.ROCM_LICENCES
     ),
-    common.install_entrypoint(),
-    common.add_creation_time(),
-    common.add_labels(
-        f'MPICH {mpich}',
-        common.format_build_argument('OSU', common.OSU_LABEL),
-        common.combine_licences(
-            *list_lumi_sources(rocm, mpich, libfabric, libcxi),
-            extra_licences=slingshot.ROCM_LICENCES,
-        ),
-        libfabric,
-        get_libcxi_version(LUMI_SHS) if with_libcxi else 'none',
-        f'ROCm {rocm} {GPU}',
-        title='OSU Micro-Benchmarks with {mpi} for LUMI',
-    ),
-    slingshot.add_stack_test(
-        libfabric,
-        slingshot.VERSION_CHECKS['mpich'].format(mpich),
-        'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 /opt/mpich/bin/mpiexec -n 2',
-        checks=[slingshot.CXI_CHECK] if with_cxi else [],
-    ),
+    libfabric,
+    get_libcxi_version(LUMI_SHS) if with_libcxi else 'none',
+    f'ROCm {rocm} {GPU}',
+    title='OSU Micro-Benchmarks with {mpi} for LUMI',
+)
+runtime += slingshot.add_stack_test(
+    libfabric,
+    slingshot.VERSION_CHECKS['mpich'].format(mpich),
+    'FI_PROVIDER=tcp MPIR_CVAR_ENABLE_GPU=0 /opt/mpich/bin/mpiexec -n 2',
+    checks=[slingshot.CXI_CHECK] if with_cxi else [],
 )

@@ -35,87 +35,78 @@ osu_label = (
 )
 latency = f'{common.PYTHON_PREFIX}/bin/osu_latency'
 
+Stage0 += common.add_header(USERARG['name'], osu)
+
+# Build stage. A Dockerfile names the base image, a definition file names the SIF file of the base
+# image.
+start = f'sources/{base}.sif' if common.is_singularity_format() else base
+Stage0 += common.start_stage('build', start, base_image['distro'], 'localimage')
+Stage0 += common.install_packages(
+    'python3',
+    *(
+        ['ca-certificates', 'g++', 'libc6-dev', 'python3-dev', 'python3-pip']
+        if cupy == 'rocm'
+        else []
+    ),
+)
+Stage0 += common.copy_files(
+    *source_keys, *(['rocm-key'] if cupy == 'rocm' else []), extra_files=MPI4PY_FILES
+)
+Stage0 += common.install_osu_ports(python, common.PYTHON_PREFIX)
+Stage0 += common.install_python_stack(python, osu == 'python')
+if cupy == 'rocm':
+    Stage0 += slingshot.add_rocm_repository(base_image['rocm'])
+    Stage0 += common.build_cupy(base_image['rocm'], list_cupy_sources(python), CUPY_PACKAGES)
 runtime_paths = [
     common.PYTHON_PREFIX,
     f'{common.PYTHON_PACKAGES.format(python)}/osu-mpi4py.pth',
     *([f"/opt/rocm-{base_image['rocm']}"] if cupy == 'rocm' else []),
 ]
-
-# Build stage. A Dockerfile names the base image, a definition file names the SIF file of the base
-# image.
-start = f'sources/{base}.sif' if common.is_singularity_format() else base
-common.add_steps(
-    Stage0,
-    common.add_header(USERARG['name'], osu),
-    common.start_stage('build', start, base_image['distro'], 'localimage'),
-    common.install_packages(
-        'python3',
-        *(
-            ['ca-certificates', 'g++', 'libc6-dev', 'python3-dev', 'python3-pip']
-            if cupy == 'rocm'
-            else []
-        ),
-    ),
-    common.copy_files(
-        *source_keys, *(['rocm-key'] if cupy == 'rocm' else []), extra_files=MPI4PY_FILES
-    ),
-    common.install_osu_ports(python, common.PYTHON_PREFIX),
-    common.install_python_stack(python, osu == 'python'),
-    *(
-        (
-            slingshot.add_rocm_repository(base_image['rocm']),
-            common.build_cupy(base_image['rocm'], list_cupy_sources(python), CUPY_PACKAGES),
-        )
-        if cupy == 'rocm'
-        else ()
-    ),
-    common.pack_paths(*runtime_paths),
-)
+Stage0 += common.pack_paths(*runtime_paths)
 
 # Runtime stage
+Stage1 += common.start_stage('runtime', start, base_image['distro'], 'localimage')
+Stage1 += common.copy_stage_paths('build', *runtime_paths)
+Stage1 += common.install_packages('python3')
+# Remove the benchmarks of the base image, so that the image has a single set of benchmarks.
+Stage1 += common.run_commands('rm -rf /opt/osu')
+# These variables are for programs of the user. Without MPI4PY_LIBMPI, mpi4py would load the image's
+# libmpi.so instead of the libmpi.so.12 that approach bind injects. The other variables exclude
+# packages of the host's Python: modules may set PYTHONPATH, and packages of `pip install --user` in
+# ~/.local would precede the image's packages.
+Stage1 += hpccm.primitives.environment(
+    _export=False,
+    variables={
+        'MPI4PY_LIBMPI': 'libmpi.so.40' if openmpi else 'libmpi.so.12',
+        'PYTHONPATH': '',
+        'PYTHONNOUSERSITE': '1',
+    },
+)
+Stage1 += hpccm.primitives.runscript(
+    commands=[common.ENTRYPOINT]
+)  # the entrypoint of the base image
+Stage1 += common.add_creation_time()
+licences = common.combine_licences(
+    *source_keys,
+    *base_image['sources'],
+    extra_licences=slingshot.ROCM_LICENCES if base_image.get('rocm') else set(),
+)
+Stage1 += common.add_labels(
+    base_image['mpi'],
+    osu_label,
+    licences,
+    base_image['libfabric'],
+    base_image.get('libcxi', 'none'),
+    base_image.get('gpu', 'none'),
+    title=f'mpi4py {MPI4PY_VERSION} and NumPy {numpy_version} with {{mpi}}',
+)
 version = (
     f'{common.PYTHON_PREFIX}/bin/python -c "import mpi4py.MPI, numpy, pip; assert numpy.__version__ == '
     f"'{numpy_version}' and '{base_image['mpi'].split()[-1]}' in mpi4py.MPI.Get_library_version()\""
 )
-common.add_steps(
-    Stage1,
-    common.start_stage('runtime', start, base_image['distro'], 'localimage'),
-    common.copy_stage_paths('build', *runtime_paths),
-    common.install_packages('python3'),
-    # Remove the benchmarks of the base image, so that the image has a single set of benchmarks.
-    common.run_commands('rm -rf /opt/osu'),
-    # These variables are for programs of the user. Without MPI4PY_LIBMPI, mpi4py would load the image's
-    # libmpi.so instead of the libmpi.so.12 that approach bind injects. The other variables exclude
-    # packages of the host's Python: modules may set PYTHONPATH, and packages of `pip install --user` in
-    # ~/.local would precede the image's packages.
-    hpccm.primitives.environment(
-        _export=False,
-        variables={
-            'MPI4PY_LIBMPI': 'libmpi.so.40' if openmpi else 'libmpi.so.12',
-            'PYTHONPATH': '',
-            'PYTHONNOUSERSITE': '1',
-        },
-    ),
-    # The entrypoint of the base image
-    hpccm.primitives.runscript(commands=[common.ENTRYPOINT]),
-    common.add_creation_time(),
-    common.add_labels(
-        base_image['mpi'],
-        osu_label,
-        common.combine_licences(
-            *source_keys,
-            *base_image['sources'],
-            extra_licences=slingshot.ROCM_LICENCES if base_image.get('rocm') else set(),
-        ),
-        base_image['libfabric'],
-        base_image.get('libcxi', 'none'),
-        base_image.get('gpu', 'none'),
-        title=f'mpi4py {MPI4PY_VERSION} and NumPy {numpy_version} with {{mpi}}',
-    ),
-    common.add_image_test(
-        f"{common.PYTHON_PREFIX}/lib/python/mpi4py -name 'MPI.{'openmpi' if openmpi else 'mpich'}.*.so'",
-        f"{base_image['mpiexec']} {latency} {'' if osu == 'python' else '-m 8 -i 10 -x 2'}",
-        base_image['libfabric'],
-        version,
-    ),
+Stage1 += common.add_image_test(
+    f"{common.PYTHON_PREFIX}/lib/python/mpi4py -name 'MPI.{'openmpi' if openmpi else 'mpich'}.*.so'",
+    f"{base_image['mpiexec']} {latency} {'' if osu == 'python' else '-m 8 -i 10 -x 2'}",
+    base_image['libfabric'],
+    version,
 )

@@ -80,52 +80,44 @@ version = SOURCES[mpi.sources[0]]['version']
 # Symbol version that MPICH needs and this libfabric lacks: the loader then refuses MPICH.
 missing = re.search(r'FABRIC_[\d.]+\d', IMAGES[USERARG['name']]['fails'])
 
+Stage0 += common.add_header(USERARG['name'], osu)
+
 # Build stage
-common.add_steps(
-    Stage0,
-    common.add_header(USERARG['name'], osu),
-    common.start_debian_stage('build', release),
-    *(
-        (
-            common.install_packages('gcc', 'g++', 'libc6-dev', 'make', 'python3'),
-            common.copy_files(*mpi.sources, 'osu'),
-        )
-        if osu == 'c'
-        else (
-            common.install_packages('python3'),
-            common.copy_files(*mpi.sources, f'mpi4py-{python}', extra_files=[OSU_PORT]),
-        )
-    ),
-    *(step() for step in mpi.install),
-    common.build_osu_benchmarks(mpi.wrappers) if osu == 'c' else common.install_osu_ports(python),
-    common.pack_paths(prefix, '/opt/osu'),
+Stage0 += common.start_debian_stage('build', release)
+if osu == 'c':
+    Stage0 += common.install_packages('gcc', 'g++', 'libc6-dev', 'make', 'python3')
+    Stage0 += common.copy_files(*mpi.sources, 'osu')
+else:
+    Stage0 += common.install_packages('python3')
+    Stage0 += common.copy_files(*mpi.sources, f'mpi4py-{python}', extra_files=[OSU_PORT])
+for step in mpi.install:
+    Stage0 += step()
+Stage0 += (
+    common.build_osu_benchmarks(mpi.wrappers) if osu == 'c' else common.install_osu_ports(python)
 )
+Stage0 += common.pack_paths(prefix, '/opt/osu')
 
 # Runtime stage
-common.add_steps(
-    Stage1,
-    common.start_debian_stage('runtime', release),
-    common.copy_stage_paths('build', prefix, '/opt/osu'),
-    common.install_packages('python3'),
-    []
-    if mpi.libfabric
-    else common.install_debian_libfabric(
+Stage1 += common.start_debian_stage('runtime', release)
+Stage1 += common.copy_stage_paths('build', prefix, '/opt/osu')
+Stage1 += common.install_packages('python3')
+if not mpi.libfabric:
+    Stage1 += common.install_debian_libfabric(
         release, replaces='/opt/mpich/lib/mpich/libfabric*' if mpich else None
-    ),
-    common.add_mpi_loader_path(prefix, mpi.libfabric),
-    common.install_entrypoint(),
-    common.add_creation_time(),
-    common.add_labels(
-        f'{mpi.title} {version}',
-        programs.label,
-        common.combine_licences(mpi.sources[0], programs.source),
-        libfabric,
-    ),
-    common.add_image_test(
-        programs.find,
-        f"{LAUNCH_COMMANDS[USERARG['mpi']]} {common.LATENCY}",
-        libfabric,
-        mpi.version.format(version),
-        missing and missing.group(),
-    ),
+    )
+Stage1 += common.add_mpi_loader_path(prefix, mpi.libfabric)
+Stage1 += common.install_entrypoint()
+Stage1 += common.add_creation_time()
+Stage1 += common.add_labels(
+    f'{mpi.title} {version}',
+    programs.label,
+    common.combine_licences(mpi.sources[0], programs.source),
+    libfabric,
+)
+Stage1 += common.add_image_test(
+    programs.find,
+    f"{LAUNCH_COMMANDS[USERARG['mpi']]} {common.LATENCY}",
+    libfabric,
+    mpi.version.format(version),
+    missing and missing.group(),
 )

@@ -4,7 +4,7 @@ Most functions return HPCCM primitives for one stage of a build. Paths of files 
 to the build folder, which contains the folder sources/ and other folders of this repository.
 """
 
-from typing import Any, Iterable, List, NamedTuple, Optional, Sequence, Union
+from typing import Iterable, List, NamedTuple, Optional, Sequence, Union
 
 import hpccm
 from hpccm.common import container_type
@@ -37,12 +37,6 @@ def is_singularity_format() -> bool:
 def run_commands(*commands: str) -> shell:
     """Return the step that runs shell commands in the current folder of the build."""
     return shell(chdir=False, commands=list(commands))
-
-
-def add_steps(stage: hpccm.Stage, *steps: Any) -> None:
-    """Add steps to a stage: primitives of HPCCM, or lists of primitives."""
-    for step in steps:
-        stage += step
 
 
 def add_header(name: str, osu: str) -> comment:
