@@ -53,14 +53,15 @@ class Source(NamedTuple):
     reader: str
     #: name of the site; the text \\1 stands for the first group of `files`
     site: str
-    #: name in the file -> (key of the site, regular expression whose group is the value in the
-    #: text of the fact). A name that is not in this dictionary is an environment variable
-    facts: dict[str, tuple[str, str]] = {}
+    #: name in the file -> 'KEY: PATTERN', where KEY is a key of the site, and PATTERN is a regular
+    #: expression whose group is the value in the text of the fact. A name that is not in this
+    #: dictionary is an environment variable
+    facts: dict[str, str] = {}
     #: 'NAME=value' for each value in the files that the data deliberately lack
     declined: tuple[str, ...] = ()
 
 
-_LNX_LINKS = {'FI_LNX_PROV_LINKS': ('lnx_links', r'^(shm.*)')}
+_LNX_LINKS = {'FI_LNX_PROV_LINKS': r'lnx_links: ^(shm.*)'}
 
 SOURCES = (
     Source(
@@ -69,10 +70,10 @@ SOURCES = (
         r'^(MPICH|PMI|PALS|ROCM),([\d.]+)$',
         r'lumi-\1',
         {
-            'MPICH': ('libmpi', r'/mpich/([\d.]+)/'),
-            'PMI': ('libpmi', r'/pmi/([\d.]+)/'),
-            'PALS': ('libpals', r'/pals/([\d.]+)/'),
-            'ROCM': ('libhsa-runtime64', r'/rocm[-/]([\d.]+)/'),
+            'MPICH': r'libmpi: /mpich/([\d.]+)/',
+            'PMI': r'libpmi: /pmi/([\d.]+)/',
+            'PALS': r'libpals: /pals/([\d.]+)/',
+            'ROCM': r'libhsa-runtime64: /rocm[-/]([\d.]+)/',
         },
     ),
     # The images of the LUMI AI Factory. libcxi has the release of LUMI's Slingshot Host Software.
@@ -82,10 +83,10 @@ SOURCES = (
         r'^(rocm|mpich|libfabric|libcxi)_version(?:_prefix)?: "(?:.*SHS)?(\d+(?:\.\d+)*)',
         'lumi-25.03',
         {
-            'rocm': ('images_there', r'ROCm ([\d.]+),'),
-            'mpich': ('images_there', r'MPICH ([\d.]+);'),
-            'libfabric': ('images_there', r'libfabric ([\d.]+), for a later release'),
-            'libcxi': ('slingshot', r'^([\d.]+)'),
+            'rocm': r'images_there: ROCm ([\d.]+),',
+            'mpich': r'images_there: MPICH ([\d.]+);',
+            'libfabric': r'images_there: libfabric ([\d.]+), for a later release',
+            'libcxi': r'slingshot: ^([\d.]+)',
         },
     ),
     Source(_HPE, r'ccl_env\.sh', _EXPORT, 'lumi-25.03'),
@@ -106,7 +107,7 @@ SOURCES = (
         r'Alps-Images/common/alps-stack-versions\.env',
         r'CXI_DRIVER_VERSION:=release/(shs)-([\d.]+)',
         'alps',
-        {'shs': ('slingshot', r'^([\d.]+)')},
+        {'shs': r'slingshot: ^([\d.]+)'},
     ),
     Source(
         _ALPS,
@@ -129,14 +130,14 @@ SOURCES = (
         r'docs/clusters/daint\.md',
         r'Slingshot Host Software \((SHS)\) from version [\d.]+ to version ([\d.]+\d)',
         'alps',
-        {'SHS': ('slingshot', r'^([\d.]+)')},
+        {'SHS': r'slingshot: ^([\d.]+)'},
     ),
     Source(
         _CSCS,
         r'docs/software/sciapps/cp2k\.md',
         r'updated to Nvidia (driver) version (\d+)',
         'alps',
-        {'driver': ('gpu_driver', r'^(\d+)')},
+        {'driver': r'gpu_driver: ^(\d+)'},
     ),
     # NERSC's file still names a libfabric that Perlmutter no longer has.
     Source(
@@ -144,7 +145,7 @@ SOURCES = (
         r'etc/modules\.d/nccl\.yaml',
         r'-e ((?:FI|NCCL)_\w+)="?([^"\n]+)|/(libfabric)/([\w.]+)/lib',
         'perlmutter',
-        {'libfabric': ('libfabric', r'/libfabric/([\w.]+)/')},
+        {'libfabric': r'libfabric: /libfabric/([\w.]+)/'},
         ('libfabric=1.20.1',),
     ),
     # Settings for jobs on one node (ob1) and for lnx, which crashes on Olivia (fact `lnx_links`).
@@ -168,7 +169,7 @@ SOURCES = (
         r'hpc_machines/olivia/nccl_apptainer\.md',
         r'^module load (OpenMPI)/([\d.]+)',
         'olivia',
-        {'OpenMPI': ('libompi', r'/OpenMPI/([\d.]+)-')},
+        {'OpenMPI': r'libompi: /OpenMPI/([\d.]+)-'},
     ),
     # CollNet needs a network that computes sums, and the plugin for libfabric has no CollNet.
     Source(
@@ -184,8 +185,8 @@ SOURCES = (
         r'/(pals)/([\d.]+)/|(apptainer) version # should return ([\d.]+\d)',
         'polaris',
         {
-            'pals': ('libpals', r'/pals/([\d.]+)/'),
-            'apptainer': ('runtime', r'loads version ([\d.]+\d)'),
+            'pals': r'libpals: /pals/([\d.]+)/',
+            'apptainer': r'runtime: loads version ([\d.]+\d)',
         },
     ),
     Source(
@@ -194,8 +195,8 @@ SOURCES = (
         r'\d\) (cray-mpich|libfabric)/([\w.]+)',
         'polaris',
         {
-            'cray-mpich': ('libmpi', r'/mpich/([\d.]+)/'),
-            'libfabric': ('libfabric', r'/libfabric/([\w.]+)/'),
+            'cray-mpich': r'libmpi: /mpich/([\d.]+)/',
+            'libfabric': r'libfabric: /libfabric/([\w.]+)/',
         },
     ),
 )
@@ -299,7 +300,7 @@ class Clone:
             before = after
 
 
-def find_values(source_facts: dict[str, tuple[str, str]], site: str, name: str) -> list[str]:
+def find_values(source_facts: dict[str, str], site: str, name: str) -> list[str]:
     """
     Return the values that the site data have for the variable or fact `name` of a public source.
 
@@ -310,7 +311,7 @@ def find_values(source_facts: dict[str, tuple[str, str]], site: str, name: str) 
         return []
     entry = resolve_site(site)
     if name in source_facts:
-        key, pattern = source_facts[name]
+        key, _, pattern = source_facts[name].partition(': ')
         fact = entry.get(key) or entry['libraries'].get(key) or {}
         texts = [str(fact.get(part, '')) for part in ('value', 'why', 'source')]
         found = [match[1] for text in texts if (match := re.search(pattern, text))]

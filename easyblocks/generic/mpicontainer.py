@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import sys
+from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from easybuild.framework.easyconfig import CUSTOM
@@ -18,9 +19,9 @@ from easybuild.tools.filetools import read_file, symlink
 # EasyBuild and `make lumi` link to this file: its real path is in the clone, which has the package
 # osu_container. pip adds the package to Python's path instead. See docs/design.md, "How the
 # easyblocks find their package".
-CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-if os.path.isdir(os.path.join(CLONE, 'osu_container')):
-    sys.path.insert(0, CLONE)
+CLONE = Path(__file__).resolve().parents[2]
+if (CLONE / 'osu_container').is_dir():
+    sys.path.insert(0, str(CLONE))
 try:
     from osu_container.data.approaches import APPROACHES
     from osu_container.install import image_build, site_image, user_software

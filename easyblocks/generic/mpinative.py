@@ -6,6 +6,7 @@ The speed of these native benchmarks is the baseline with which containers are c
 
 import os
 import sys
+from pathlib import Path
 from typing import Any, Dict, List, Optional
 
 from easybuild.easyblocks.generic.configuremake import ConfigureMake
@@ -15,9 +16,9 @@ from easybuild.tools.modules import get_software_root
 # EasyBuild and `make lumi` link to this file: its real path is in the clone, which has the package
 # osu_container. pip adds the package to Python's path instead. See docs/design.md, "How the
 # easyblocks find their package".
-CLONE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
-if os.path.isdir(os.path.join(CLONE, 'osu_container')):
-    sys.path.insert(0, CLONE)
+CLONE = Path(__file__).resolve().parents[2]
+if (CLONE / 'osu_container').is_dir():
+    sys.path.insert(0, str(CLONE))
 try:
     from osu_container.base.places import SCRIPTS, find_easyconfigs
     from osu_container.build.recipes.versions import MPI4PY_VERSION, SOURCES

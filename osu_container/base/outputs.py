@@ -24,8 +24,13 @@ from osu_container.base import files
 #: Name of the marker file in each folder that this project creates. The marker file contains the
 #: inode of its folder, so that a copy of the folder does not count as created by this project
 MARK_FILE = '.made-by-osu-container'
-#: Name of a work folder: host and process. Seconds after which any process removes a work folder
-_WORK_FOLDER, STALE_SECONDS = re.compile(r'osu-container-(.+)-(\d+)-\w+$'), 24 * 3600
+#: Name of a work folder: host and process
+_WORK_FOLDER = re.compile(r'osu-container-(.+)-(\d+)-\w+$')
+#: Seconds after which a process removes a work folder of another host. A shared folder such as /scratch
+#: may contain work folders of all nodes of a cluster, and a process cannot see whether a process on
+#: another node still runs. A process of this project does not run for 30 days. Without a limit, the
+#: folder of a process that was killed would remain for ever if the user gets no job on the same node.
+STALE_SECONDS = 30 * 24 * 3600
 
 _Path = Union[str, 'os.PathLike[str]']
 
@@ -196,18 +201,18 @@ def make_work_folder(parent: Optional[str] = None) -> str:
     Create a folder for temporary files that only the user may open; return the folder's path.
 
     A marker file in the folder allows remove_folder() to remove the folder.
-    The function also removes work folders in `parent` whose process was killed, or that are older
-    than a day. parent: by default Python's folder for temporary files. Raises OSError if the work
-    folder cannot be created.
+    The function also removes work folders in `parent` whose process on this host has terminated, and
+    work folders of other hosts that are older than 30 days. parent: by default Python's folder for
+    temporary files. Raises OSError if the work folder cannot be created.
     """
     parent, host = parent or tempfile.gettempdir(), socket.gethostname()
     with contextlib.suppress(OSError):
         for name in os.listdir(parent):
             match, path = _WORK_FOLDER.match(name), os.path.join(parent, name)
             if match and (
-                match.group(1) == host
-                and not os.path.exists('/proc/' + match.group(2))
-                or time.time() - os.lstat(path).st_mtime > STALE_SECONDS
+                not os.path.exists('/proc/' + match.group(2))
+                if match.group(1) == host
+                else time.time() - os.lstat(path).st_mtime > STALE_SECONDS
             ):
                 remove_folder(path)
     name = f'osu-container-{host}-{os.getpid()}-{os.urandom(4).hex()}'

@@ -153,10 +153,9 @@ _GPU_IN_CRAY_MPICH = [
 
 #: The libfabric that has FI_CXI_RDZV_PROTO: HPE's guide names 1.22.0. If the card leaves rendezvous
 #: to an older libfabric, neither does it
-_ALT_READ_RELEASE = 'libfabric >= 1.22'
 _ALT_READ_CONDITIONS: Dict[str, Any] = {
     'setting': 'rccl-alt-read',
-    'only': ['cxi', 'gpu', _ALT_READ_RELEASE],
+    'only': ['cxi', 'gpu', 'libfabric >= 1.22'],
 }
 _ALT_READ_NETWORK = (
     'the provider cxi, instead of the network card, performs the rendezvous protocol, as '
@@ -237,58 +236,52 @@ _RCCL = [
         setting=_ALT_READ_CONDITIONS['setting'],
         only=_ALT_READ_CONDITIONS['only'] + more,
     )
-    for name, value, why, more in (
+    for name, value, why, *more in (
         (
             'FI_CXI_RDZV_PROTO',
             'alt_read',
             'libfabric uses the rendezvous protocol alt_read, which needs srun --network=disable_rdzv_get',
-            [],
         ),
-        ('FI_CXI_RDZV_THRESHOLD', '0', 'every message uses rendezvous', []),
+        ('FI_CXI_RDZV_THRESHOLD', '0', 'every message uses rendezvous'),
         (
             'FI_CXI_RDZV_GET_MIN',
             '0',
             'no message uses the get operation of the network card, because the protocol '
             'alt_read replaces this operation',
-            [],
         ),
         (
             'FI_CXI_RDZV_EAGER_SIZE',
             '0',
             'the sender sends no data before the receiver is ready',
-            [],
         ),
         (
             'FI_CXI_RX_MATCH_MODE',
             'hybrid',
             'the provider cxi matches messages in software when the network card has no room for more messages',
-            [],
         ),
         (
             'FI_CXI_DEFAULT_CQ_SIZE',
             '131072',
             "libfabric's completion queue has room for the completions of large jobs",
-            [],
         ),
         (
             'FI_CXI_DEFAULT_TX_SIZE',
             '2048',
             "libfabric's send queue has room for the messages that large jobs send before "
             'the receivers are ready',
-            [],
         ),
         (
             'FI_CXI_DISABLE_HOST_REGISTER',
             '1',
             'the provider cxi does not register host memory with ROCm, because RCCL can wait for '
             'this registration for ever',
-            ['rocm'],
+            'rocm',
         ),
         (
             'HSA_FORCE_FINE_GRAIN_PCIE',
             '1',
             'other devices of the node can read GPU memory over PCIe',
-            ['rocm'],
+            'rocm',
         ),
     )
 ]
@@ -349,7 +342,7 @@ _MPICH_OVER_CXI = (
     _MPICH_WITHOUT_GPU
     + _STEP_NETWORK
     + [
-        _make_variable('FI_PROVIDER', '{provider}', *_PROVIDER),
+        _PROVIDER_OF_SITE,
         _make_variable(
             'FI_PROVIDER',
             '^cxi',
@@ -445,10 +438,6 @@ _MPICH_OVER_CXI = (
 
 #: LINKx as CSCS describes it
 _LINKX = _CSCS + ', LINKx (experimental)'
-_LINKX_SHM = (
-    'runs of osu_latency, osu_bw and osu_alltoall with up to 8 ranks on a workstation, 2026-11-21: Open MPI 5.0.11 '
-    'over libfabric 2.5.1, provider lnx over shm'
-)
 _LINKX_CONDITIONS: Dict[str, Any] = {'setting': 'linkx', 'only': ['lnx']}
 _OMB_CXI = 'eth-cscs/cray-network-stack cce01706, examples/container/osu-ompi, omb-ompi-cxi.toml'
 
@@ -522,7 +511,8 @@ _OPENMPI_OVER_LIBFABRIC = (
             'table',
             'the provider lnx supports only address tables, and MPI_Init fails with an '
             'address map, which is the default of Open MPI',
-            _LINKX + '; ' + _LINKX_SHM,
+            _LINKX + '; runs of osu_latency, osu_bw and osu_alltoall with up to 8 ranks on a '
+            'workstation, 2026-11-21: Open MPI 5.0.11 over libfabric 2.5.1, provider lnx over shm',
             **_LINKX_CONDITIONS,
         ),
         _make_variable(
@@ -871,13 +861,10 @@ _HOST_NETWORK = dict(
 
 APPROACHES: Dict[str, Dict[str, Any]] = {
     'native': {
+        **_SELF_CONTAINED,
         'title': 'programs that are built on this host with the MPI of the host',
         'container': False,
-        'mpi': 'MPICH ABI',
         'mpi_also': [],
-        'inject': [],
-        'inject_if_known': [],
-        'preload': [],
         'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
         'requires': [],
         'files': [],
@@ -885,39 +872,35 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
         'variables': _HOST_MPI_VARIABLES,
     },
-    'pure': dict(
-        _SELF_CONTAINED,
-        **{
-            'title': 'only libraries of the image, over TCP',
-            'requires': [],
-            'files': ['file_systems'],
-            'unset': [],
-            'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
-            'variables': [
-                _make_variable(
-                    'FI_PROVIDER',
-                    'tcp',
-                    'libfabric uses TCP: every host has a TCP network, and TCP needs no libraries of the host',
-                    _PUBLISHED
-                    + '; the published runs of approach pure reach about 2 GB/s over TCP',
-                    'measured',
-                    _PUBLISHED_DATE,
-                ),
-                _make_variable(
-                    'NCCL_NET',
-                    'Socket',
-                    'RCCL uses TCP, even if the image has a plugin for libfabric',
-                    'NCCL documentation, NCCL_NET',
-                    only=['gpu'],
-                ),
-            ]
-            + _MPICH_WITHOUT_GPU,
-        },
-    ),
+    'pure': {
+        **_SELF_CONTAINED,
+        'title': 'only libraries of the image, over TCP',
+        'requires': [],
+        'files': ['file_systems'],
+        'unset': [],
+        'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
+        'variables': [
+            _make_variable(
+                'FI_PROVIDER',
+                'tcp',
+                'libfabric uses TCP: every host has a TCP network, and TCP needs no libraries of the host',
+                _PUBLISHED + '; the published runs of approach pure reach about 2 GB/s over TCP',
+                'measured',
+                _PUBLISHED_DATE,
+            ),
+            _make_variable(
+                'NCCL_NET',
+                'Socket',
+                'RCCL uses TCP, even if the image has a plugin for libfabric',
+                'NCCL documentation, NCCL_NET',
+                only=['gpu'],
+            ),
+        ]
+        + _MPICH_WITHOUT_GPU,
+    },
     'bind': {
+        **_SELF_CONTAINED,
         'title': 'MPI and network libraries of the host',
-        'container': True,
-        'mpi': 'MPICH ABI',
         'mpi_also': _STANDARD_ABI + ['Open MPI'],
         'inject': ['libmpi', 'libfabric'],
         'inject_if_known': _HOST_MPI_LIBRARIES,
@@ -925,7 +908,6 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         'comes_from': {'libmpi': 'host', 'libfabric': 'host'},
         'requires': [],
         'files': ['file_systems', 'slurm_spool', 'pals_state', 'cxi_state', 'libdrm_ids'],
-        'unset': _NO_FORK_SAFE,
         'rank_variables': [_GPU_OF_RANK, _CUDA_GPU_OF_RANK],
         'variables': _HOST_MPI_VARIABLES,
         'by_family': {
@@ -966,15 +948,13 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
         variables=_HOST_NETWORK['variables'] + [_SWAP_OR_ERROR],
     ),
     'opensource': dict(_SELF_CONTAINED, title='MPI and network library of the image'),
-    'openmpi': dict(
-        _SELF_CONTAINED,
-        **{
-            'title': 'Open MPI and network library of the image',
-            'mpi': 'Open MPI',
-            'mpi_also': [],
-            'requires': [],
-            'files': ['file_systems', 'cxi_state', 'kernel_config', 'pmix_ranks', 'pmix_server'],
-            'variables': _STEP_NETWORK + _RCCL + _OPENMPI_OVER_LIBFABRIC,
-        },
-    ),
+    'openmpi': {
+        **_SELF_CONTAINED,
+        'title': 'Open MPI and network library of the image',
+        'mpi': 'Open MPI',
+        'mpi_also': [],
+        'requires': [],
+        'files': ['file_systems', 'cxi_state', 'kernel_config', 'pmix_ranks', 'pmix_server'],
+        'variables': _STEP_NETWORK + _RCCL + _OPENMPI_OVER_LIBFABRIC,
+    },
 }

@@ -5,13 +5,12 @@ To support another launcher, add an entry to LAUNCHERS. The site data name the l
 the key `launcher` (default: srun) and the batch system in the key `jobs`.
 
 Keys of a launcher
-    title        description of the launcher
     command      name of the command
     also         list of other names of the command
-    nodes, ranks, per_node, hosts, folder   options of the command line, with the placeholders {nodes}, {ranks},
-                 {per_node} (number of ranks on each node), {hosts} (names separated by commas) and {folder}
-                 (working folder of the program). [] if the launcher has no such option. In this case the launcher
-                 uses all nodes of the job, or derives the number from the other options
+    nodes, ranks, per_node, folder   options of the command line, with the placeholders {nodes}, {ranks},
+                 {per_node} (number of ranks on each node) and {folder} (working folder of the program). [] if the
+                 launcher has no such option. In this case the launcher uses all nodes of the job, or derives the
+                 number from the other options
     unbound      options that stop the launcher from binding ranks to cores. osu-gpu-bind binds the ranks instead
     pmi          kinds of PMI that the launcher supports, as a dict: kind -> (protocol of the MPI, as in
                  image/traits.py; name of the variable that this kind of PMI sets for every rank)
@@ -33,14 +32,13 @@ _READ_DATE = '2026-11-26'
 _FLUX = 'flux-run(1), flux-environment(7) of flux-core'
 
 LAUNCHERS: Dict[str, Dict[str, Any]] = {
+    # Hydra (mpiexec of MPICH and Intel MPI)
     'hydra': {
-        'title': 'Hydra (mpiexec of MPICH and Intel MPI)',
         'command': 'mpiexec',
         'also': ['mpiexec.hydra', 'mpiexec.mpich', 'mpirun.mpich'],
         'nodes': [],
         'ranks': ['-n', '{ranks}'],
         'per_node': ['-ppn', '{per_node}'],
-        'hosts': ['-hosts', '{hosts}'],
         'folder': ['-wdir', '{folder}'],
         'unbound': [],
         # PMI-1 over a socket: the protocol that MPICH also uses with Slurm's plugin pmi2
@@ -57,14 +55,13 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'date': _READ_DATE,
         'evidence': 'measured',
     },
+    # PRRTE (mpirun of Open MPI)
     'prrte': {
-        'title': "PRRTE (mpirun of Open MPI)",
         'command': 'mpirun',
         'also': ['mpiexec.openmpi', 'mpirun.openmpi', 'prterun'],
         'nodes': [],
         'ranks': ['-n', '{ranks}'],
         'per_node': ['--map-by', 'ppr:{per_node}:node'],
-        'hosts': ['--host', '{hosts}'],
         'folder': ['--wdir', '{folder}'],
         'unbound': ['--bind-to', 'none'],
         'pmi': {'pmix': ('pmix', 'PMIX_RANK')},
@@ -81,14 +78,13 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'date': _READ_DATE,
         'evidence': 'measured',
     },
+    # PALS (HPE's mpiexec on systems with PBS)
     'pals': {
-        'title': "PALS (HPE's mpiexec on systems with PBS)",
         'command': 'mpiexec',
         'also': [],
         'nodes': [],
         'ranks': ['-n', '{ranks}'],
         'per_node': ['--ppn', '{per_node}'],
-        'hosts': ['--hosts', '{hosts}'],
         'folder': ['--wdir', '{folder}'],
         'unbound': ['--cpu-bind', 'none'],
         'pmi': {'cray': ('cray_shasta', 'PALS_APID'), 'pmix': ('pmix', 'PMIX_RANK')},
@@ -108,14 +104,13 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'date': _READ_DATE,
         'evidence': 'derived',
     },
+    # Flux (resource manager of El Capitan and Tuolumne)
     'flux': {
-        'title': 'Flux (resource manager of El Capitan and Tuolumne)',
         'command': 'flux run',
         'also': [],
         'nodes': ['-N{nodes}'],
         'ranks': ['-n{ranks}'],
         'per_node': [],
-        'hosts': ['--requires=host:{hosts}'],
         'folder': ['--cwd={folder}'],
         'unbound': ['-o', 'cpu-affinity=off'],
         'pmi': {
@@ -137,14 +132,13 @@ LAUNCHERS: Dict[str, Dict[str, Any]] = {
         'date': _READ_DATE,
         'evidence': 'untested',
     },
+    # Slurm's srun
     'srun': {
-        'title': "Slurm's srun",
         'command': 'srun',
         'also': [],
         'nodes': ['-N{nodes}'],
         'ranks': ['-n{ranks}'],
         'per_node': ['--ntasks-per-node={per_node}'],
-        'hosts': ['--nodelist={hosts}'],
         'folder': ['--chdir={folder}'],
         'unbound': [],
         'pmi': {
@@ -176,18 +170,11 @@ KEPT_PREFIXES = (
 #: Launcher of a site whose entry names no launcher
 DEFAULT_LAUNCHER = 'srun'
 
-#: Batch systems. Keys: directive (prefix of a line with an option in a job script); partition,
-#: account, nodes and time (options of a job); submit (command that submits a script with the
-#: current environment); job, count and nodes_file (variables of a job with its number, the number
-#: of its nodes, and the path of a file with one line per rank; None if the batch system has no such
-#: variable). The options of a site's jobs may contain {nodes}.
+#: Batch systems. Keys: submit (command that submits a script with the current environment); job, count
+#: and nodes_file (variables of a job with its number, the number of its nodes, and the path of a file
+#: with one line per rank; None if the batch system has no such variable).
 BATCH_SYSTEMS: Dict[str, Dict[str, Any]] = {
     'slurm': {
-        'directive': '#SBATCH ',
-        'partition': '--partition={}',
-        'account': '--account={}',
-        'nodes': ['--nodes={nodes}', '--ntasks-per-node=1'],
-        'time': '--time={}',
         'submit': 'sbatch',
         'job': 'SLURM_JOB_ID',
         'count': 'SLURM_JOB_NUM_NODES',
@@ -197,11 +184,6 @@ BATCH_SYSTEMS: Dict[str, Dict[str, Any]] = {
         'evidence': 'measured',
     },
     'pbs': {
-        'directive': '#PBS ',
-        'partition': '-q {}',
-        'account': '-A {}',
-        'nodes': [],
-        'time': '-l walltime={}',
         'submit': 'qsub -V',
         'job': 'PBS_JOBID',
         'count': None,
@@ -211,11 +193,6 @@ BATCH_SYSTEMS: Dict[str, Dict[str, Any]] = {
         'evidence': 'derived',
     },
     'flux': {
-        'directive': '#flux: ',
-        'partition': '-q {}',
-        'account': '--bank={}',
-        'nodes': ['-N{nodes}'],
-        'time': '-t {}',
         'submit': 'flux batch',
         'job': 'FLUX_ENCLOSING_ID',
         'count': None,

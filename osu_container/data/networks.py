@@ -6,9 +6,8 @@ site with the provider cxi has Slingshot, and a site with any other provider has
 
 Keys of a network
     providers   list of facts about libfabric providers; the fastest provider comes first. A fact has the keys
-                `value` (the name for FI_PROVIDER), `since` (the first libfabric version with the provider),
-                why, source, date and evidence. All other providers use the network with TCP, which is slow.
-                A list with tcp alone means that no provider is faster than tcp
+                `value` (the name for FI_PROVIDER), why, source, date and evidence. All other providers use the
+                network with TCP, which is slow. A list with tcp alone means that no provider is faster than tcp
     ucx         fact: True if UCX is as fast as the best provider, False if not, None if unknown
     drivers     dict {kernel driver: plug-in}. /sys/class/infiniband/CARD/device/driver names the kernel driver of a
                 card; libibverbs uses the card through rdma-core's file lib<plug-in>-rdmav<number>.so
@@ -19,13 +18,10 @@ from typing import Any, Dict
 _READ_DATE = '2026-11-23'
 _NEWS = 'libfabric NEWS, '
 _UCX_SOURCE = 'docs.open-mpi.org v5.0.8, InfiniBand / RoCE support: what UCX supports'
-_INTEL = 'Intel MPI Library, Developer Guide for Linux 2021.15, OFI Providers Support'
 
 
-def _make_fact(
-    value: Any, why: str, source: str, evidence: str = 'derived', **more: Any
-) -> Dict[str, Any]:
-    return dict(more, value=value, why=why, source=source, date=_READ_DATE, evidence=evidence)
+def _make_fact(value: Any, why: str, source: str, evidence: str = 'derived') -> Dict[str, Any]:
+    return {'value': value, 'why': why, 'source': source, 'date': _READ_DATE, 'evidence': evidence}
 
 
 #: Kernel driver of a card -> plug-in of libibverbs (source: rdma-core,
@@ -50,21 +46,18 @@ _VERBS_PROVIDERS = [
         'FI_PROVIDER must name both providers: the provider verbs drives the cards, and the '
         'provider ofi_rxm adds the reliable messages that MPI needs',
         'fi_verbs(7), fi_rxm(7); ' + _NEWS + 'v1.7.0: "Remove RDM EP support. Use RxM"',
-        since='1.7',
     ),
     _make_fact(
         'ucx',
         'the provider ucx passes all messages to UCX',
         'fi_ucx(7); enabled in openSUSE\'s libfabric 1.21.0',
         'untested',
-        since='1.21',
     ),
     _make_fact(
         'mlx',
         "the provider mlx exists only in Intel MPI's libfabric, and passes messages of "
         'Mellanox cards to UCX',
-        _INTEL,
-        since=None,
+        'Intel MPI Library, Developer Guide for Linux 2021.15, OFI Providers Support',
     ),
     _make_fact(
         'psm3',
@@ -72,7 +65,6 @@ _VERBS_PROVIDERS = [
         _NEWS + 'v1.15.0: "IPv6 addressing in RoCE and sockets"; '
         'enabled in SUSE\'s libfabric 1.13.2',
         'untested',
-        since='1.13',
     ),
 ]
 _UCX = _make_fact(
@@ -89,7 +81,6 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
                 'cxi',
                 'cxi is libfabric\'s provider for Slingshot 11',
                 'fi_cxi(7); ' + _NEWS + 'v1.21.0',
-                since='1.21',
             )
         ],
         'ucx': _make_fact(False, 'UCX does not support Slingshot', _UCX_SOURCE),
@@ -106,14 +97,12 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
                 'fi_opx(7); ' + _NEWS + 'v1.15.0: "New provider supporting Cornelis Networks '
                 'Omni-path hardware"; docs.cornelis.com, CN5000 Omni-Path Overview, Software; '
                 'github.com/easybuilders/easybuild-framework/issues/4560',
-                since='1.15',
             ),
             _make_fact(
                 'psm2',
                 'psm2 is the older provider for Omni-Path cards with 100 Gbit/s, and needs '
                 'the library libpsm2',
                 'fi_psm2(7); github.com/easybuilders/easybuild-framework/issues/4560',
-                since='1.3',
             ),
         ],
         'ucx': _make_fact(
@@ -132,7 +121,6 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
                 'fi_efa(7); '
                 + _NEWS
                 + 'v1.8.0: "New core provider for Amazon EC2 Elastic Fabric Adapter"',
-                since='1.8',
             )
         ],
         'ucx': _make_fact(
@@ -150,7 +138,6 @@ NETWORKS: Dict[str, Dict[str, Any]] = {
                 'every libfabric contains the provider tcp, and no faster provider works between '
                 'nodes on Ethernet',
                 'fi_tcp(7)',
-                since='1.7',
             )
         ],
         'ucx': _make_fact(True, 'UCX also supports TCP', _UCX_SOURCE),

@@ -16,12 +16,14 @@ RECORDS has the shape of the records of each file. A shape is one of these value
     {key shape: shape}           a dict with any keys; a dict that also lists keys has the shape for
                                  all other keys
 
+parse_shapes() defines the notation in which this module and data/sites/schema.py write shapes.
 read_record() checks a value that was read. VARIABLES names the environment variables whose values
 this project records, and redact() prepares a value for an output.
 
 This module needs only Python 3.6 and its standard library, so that it runs on any compute node.
 """
 
+import json
 import re
 import time
 from typing import Any, Dict, Mapping, NamedTuple, Union
@@ -164,21 +166,45 @@ def matches_shape(value: Any, shape: Any) -> bool:
 # ---- the records of each file ----------------------------------------------------------------------------------------
 
 
-def _list_optional(shape: Any, names: str) -> Dict[str, Any]:
-    """Return {'NAME?': (shape, None)} for the words in `names`: optional keys of a dict."""
-    return {name + '?': (shape, None) for name in names.split()}
+def parse_shapes(text: str, names: Mapping[str, Any]) -> Dict[str, Dict[str, Any]]:
+    """
+    Return {name: shape} of the dicts that the paragraphs of `text` define.
+
+    The first line of a paragraph is the name of the dict, or 'NAME < BASE' if the dict has all keys
+    of the dict BASE, too. Each other line has the form 'KEY KEY ...: SHAPE'. The key * stands for
+    all keys that are not listed. SHAPE is a name in `names` or of an earlier paragraph, a value in
+    JSON, [SHAPE], {SHAPE: SHAPE}, or several of these separated by ' | '.
+    """
+    all_names, shapes = dict(names), {}
+    for paragraph in text.strip().split('\n\n'):
+        head, *lines = paragraph.splitlines()
+        name, _, base = head.partition(' < ')
+        shape = all_names[name] = shapes[name] = dict(all_names.get(base, {}))
+        for line in lines:
+            keys, _, below = line.partition(': ')
+            value = _parse_shape(below, all_names)
+            shape.update((str if key == '*' else key, value) for key in keys.split())
+    return shapes
 
 
-#: A positive number of things; more than this is damage
-_COUNT = Range(1, 10**9 - 1)
-#: More ranks than a step has on any machine. A greater number means damage, and a list of that many
-#: ranks would not fit into memory
-_RANK = Range(0, 1 << 20)
-_WHOLE = Range(0, 1 << 63)
+def _parse_shape(text: str, names: Mapping[str, Any]) -> Any:
+    if text in names:
+        return names[text]
+    # Text before a closing bracket belongs to an inner shape.
+    parts = re.split(r' \| (?![^[{]*[]}])', text)
+    if len(parts) > 1:
+        return tuple(_parse_shape(part, names) for part in parts)
+    if text.startswith('['):
+        return [_parse_shape(text[1:-1], names)]
+    if text.startswith('{'):
+        key, _, below = text[1:-1].partition(': ')
+        return {_parse_shape(key, names): _parse_shape(below, names)}
+    return json.loads(text)
+
+
 UTC = Time('%Y-%m-%dT%H:%M:%SZ')
-#: A message size in bytes, and a value in any unit: ratios and squares of values beyond the limits
-#: overflow
-_SIZE, FIGURE = re.compile('0|[1-9][0-9]{0,17}'), Range(1e-30, 1e30)
+#: A value in any unit: ratios and squares of values beyond the limits overflow
+FIGURE = Range(1e-30, 1e30)
 #: Buffers of sender and receiver, as in the arguments of the programs: H host, D device, M managed
 #: memory. Collectives have one kind for all ranks, written twice; '' if there are no buffers
 BUFFERS = ('H H', 'H D', 'D H', 'D D', 'M M', '')
@@ -189,213 +215,292 @@ EVIDENCE = ('measured', 'derived', 'untested')
 #: Versions of the file of a rank, of a host description, of the file of `osu-container try`
 RANK_FORMAT = HOST_FORMAT = TRY_FORMAT = 1
 
-_LIBRARIES = {
-    str: dict(
-        _list_optional(str, 'where host_path family release release_from build_id sha256 problem'),
-        path=str,
-    )
+#: Name of a shape in parse_shapes() -> shape
+SHAPE_NAMES: Dict[str, Any] = {
+    'text': str,
+    'flag': bool,
+    'integer': int,
+    'dict': dict,
+    'evidence': EVIDENCE,
+    'utc': UTC,
+    # No value fits: a record must not have the key.
+    'nothing': (),
+    # A positive number of things; more than this is damage
+    'count': Range(1, 10**9 - 1),
+    # More ranks than a step has on any machine. A greater number means damage, and a list of that
+    # many ranks would not fit into memory
+    'rank number': Range(0, 1 << 20),
+    'whole': Range(0, 1 << 63),
+    # A message size in bytes
+    'size': re.compile('0|[1-9][0-9]{0,17}'),
+    'figure': FIGURE,
+    'seconds': Range(0.0, 1e30),
+    'glibc release': re.compile(r'2\.\d+'),
+    'buffers': BUFFERS,
+    'results': RESULTS,
+    'results version': RESULTS_VERSION,
+    'rank format': RANK_FORMAT,
+    'host format': HOST_FORMAT,
 }
-_LAYER = ('libfabric', 'ucx', 'mpi', None)
-_JOB = dict(_list_optional(str, 'job partition cluster'), **_list_optional([str], 'nodes'))
-#: Equal ranks of a measurement, as judging.merge_proofs() groups ranks
-_GROUP = dict(
-    ranks=[_RANK],
-    nodes=[str],
-    libraries=_LIBRARIES,
-    **_list_optional(bool, 'container shared'),
-    **_list_optional(str, 'image executable'),
-    **_list_optional({str: str}, 'variables'),
-    **_list_optional([str], 'differing'),
-    **_list_optional(
-        [dict(_list_optional(str, 'provider'), **_list_optional([str], 'domains'), layer=_LAYER)],
-        'network',
-    ),
-    **_list_optional([{'size?': (_WHOLE, None), 'pmi?': (str, None)}], 'world'),
-)
-_RANK_FILE: Dict[str, Any] = dict(
-    _list_optional(_RANK, 'rank'),
-    format=RANK_FORMAT,
-    **_list_optional(str, 'node image executable promise run reason'),
-    **_list_optional(bool, 'container complete'),
-    **_list_optional({str: str}, 'variables'),
-    **_list_optional([str], 'command'),
-    **_list_optional(_LIBRARIES, 'libraries'),
-    **_list_optional(
-        dict(_list_optional(str, 'job step'), **_list_optional(_RANK, 'tasks')), 'step'
-    ),
-    **_list_optional(
-        dict(
-            _list_optional(str, 'provider how'),
-            **_list_optional([str], 'domains'),
-            **_list_optional(dict, 'opened'),
-            **{'layer?': _LAYER},
-        ),
-        'network',
-    ),
-    **_list_optional(
-        dict(_list_optional(_RANK, 'size tasks'), **_list_optional(str, 'pmi how')), 'world'
-    ),
-    **_list_optional(_list_optional(str, 'user mnt'), 'spaces'),
-    **_list_optional(UTC, 'time'),
-)
-_HOST = {'root': str, 'injected?': [{'path': str, 'sha256': str}]}
-_UNSET = dict.fromkeys(['name', 'why', 'source', 'date', 'evidence', 'origin'], str)
-_SETTING = dict(_UNSET, value=str)
-_STATEMENT = {'evidence': EVIDENCE, 'source': str, 'date': str}
-#: Kind of a record -> shape. The kinds run, module, measurement and end are lines of results.jsonl
-RECORDS: Dict[str, Dict[Any, Any]] = {
-    'run': dict(
-        _list_optional(str, 'tag'),
-        kind='run',
-        format=RESULTS,
-        version=RESULTS_VERSION,
-        run=str,
-        started=UTC,
-        site=str,
-        **_list_optional(_COUNT, 'repeats'),
-        **{'command?': ([str], str, None)},
-        **_list_optional(
-            dict(
-                _list_optional(str, 'partition account'),
-                tag=str,
-                modules=[str],
-                repeats=_COUNT,
-                patterns=[str],
-                nodes=_COUNT,
-                **_list_optional(bool, 'check'),
-                **_list_optional(
-                    dict(
-                        _list_optional(str, 'figure'),
-                        words=[str],
-                        ranks=_COUNT,
-                        folder=str,
-                        variant=str,
-                        limit=_COUNT,
-                    ),
-                    'run',
-                ),
-            ),
-            'wanted',
-        ),
-        **_list_optional({str: str}, 'inputs'),
-        **_list_optional({str: (str, bool, _WHOLE, None)}, 'project machine'),
-        **_list_optional({str: (str, None)}, 'versions'),
-        **_list_optional(_JOB, 'slurm'),
-        **_list_optional(
-            [dict(_list_optional(str, 'checksum'), series=str, file=str, bytes=_WHOLE)], 'imported'
-        ),
-        **_list_optional([str], 'not_said'),
-    ),
-    'module': dict(
-        _list_optional(str, 'problem'),
-        kind='module',
-        name=str,
-        approach=str,
-        container=bool,
-        **_list_optional({str: str}, 'comes_from variables'),
-        **_list_optional(dict(_list_optional(str, 'text'), path=str, sha256=str), 'module_file'),
-        **_list_optional(dict(_list_optional({str: str}, 'labels'), path=str, sha256=str), 'image'),
-        **_list_optional(_list_optional(str, 'netmod provider'), 'network'),
-    ),
-    'measurement': dict(
-        _list_optional(str, 'reason unit programs release typed command raw errors'),
-        kind='measurement',
-        module=str,
-        approach=str,
-        case={
-            'benchmark': str,
-            'buffers': BUFFERS,
-            'nodes': (_COUNT, None),
-            'ranks': (_COUNT, None),
-            'variant': str,
-            str: (),  # an unknown key would be a difference that no comparison knows
-        },
-        repeat=_COUNT,
-        status=('ok', 'failed', 'skipped'),
-        **_list_optional({_SIZE: FIGURE}, 'values'),
-        **_list_optional([_WHOLE], 'zeros'),
-        **_list_optional(bool, 'checked'),
-        **_list_optional([str], 'comments foreign broken'),
-        **_list_optional(Range(0.0, 1e30), 'seconds'),
-        **_list_optional(UTC, 'started ended'),
-        **_list_optional(_JOB, 'slurm'),
-        **_list_optional([_GROUP], 'proof'),
-    ),
-    'end': dict(_list_optional(_WHOLE, 'ok failed skipped'), kind='end', ended=UTC),
-    # The file that the sampler writes for a rank, without and with an MPI
-    'rank': dict(_RANK_FILE, found=False),
-    'rank with MPI': dict(
-        _RANK_FILE, found=True, rank=_RANK, node=str, container=bool, libraries=_LIBRARIES
-    ),
-    # facts.json of an installation
-    'native facts': {'host': _HOST},
-    'facts': {
-        'image': {
-            'file': str,
-            'mpi': str,
-            'libfabric': str,
-            'programs': dict,
-            'library_path': [str],
-        },
-        'host': dict(_HOST, runtime={'command': str, 'name': str}),
-    },
-    # settings.json of an installation, which osu-explain prints
-    'settings': dict(
-        dict.fromkeys(['module', 'site', 'title', 'mpi', 'libfabric', 'pmi'], str),
-        **dict.fromkeys(['variables', 'in_container', 'inside'], [_SETTING]),
-        unset=[_UNSET],
-        binds=[dict.fromkeys(['path', 'target', 'why', 'origin'], str)],
-        apart=[_SETTING],
-        settings={str: [_SETTING]},
-    ),
-    # A host description. glibc: no library of the host needs a newer glibc than the release in
-    # value. names: {library: all paths on the host}, [] if the host lacks the library. there: False
-    # if the library is missing; unreadable: why the file is not a library; same_as: another path of
-    # the same file; soname: '' without a soname; verneed: {soname: versions}, None for unknown
-    # versions (libc.so.6 stands for all libraries of glibc); functions: release of the MPI standard
-    # whose functions the library has; traits: result of image/traits.py
-    'host': {
-        'format': HOST_FORMAT,
-        'site': str,
-        'node?': (str, None),
-        'machine': str,
-        'glibc': (dict(_STATEMENT, value=re.compile(r'2\.\d+')), None),
-        'names?': {str: [str]},
-        'cached?': {str: str},
-        'libraries': {
-            str: [
-                dict(
-                    _STATEMENT,
-                    **{
-                        'there?': bool,
-                        'unreadable?': str,
-                        'same_as?': str,
-                        'soname?': str,
-                        'machine?': str,
-                        'needed?': [str],
-                        'rpath?': [str],
-                        'runpath?': [str],
-                        'nodeflib?': bool,
-                        'verneed?': {str: ([str], None)},
-                        'verdef?': [str],
-                        'undefined?': {'now': [str], 'later': [str]},
-                        'defined?': [str],
-                        'functions?': str,
-                        'traits?': {
-                            'asks?': ({str: [int]}, None),
-                            'api?': ([int], None),
-                            'providers?': [str],
-                            'pmi?': [str],
-                            'opens?': [str],
-                            'device?': ([str], None),
-                            'folders?': ([str], None),
-                        },
-                    },
-                )
-            ]
-        },
-    },
-}
+#: Dicts in the records. A group has equal ranks of a measurement, as judging.merge_proofs() groups
+#: ranks
+_PARTS = """
+library
+where? host_path? family? release? release_from? build_id? sha256? problem?: text | null
+path: text
+
+job
+job? partition? cluster?: text | null
+nodes?: [text] | null
+
+networks of group
+provider?: text | null
+domains?: [text] | null
+layer: "libfabric" | "ucx" | "mpi" | null
+
+world of group
+size?: whole | null
+pmi?: text | null
+
+group
+ranks: [rank number]
+nodes: [text]
+libraries: {text: library}
+container? shared?: flag | null
+image? executable?: text | null
+variables?: {text: text} | null
+differing?: [text] | null
+network?: [networks of group] | null
+world?: [world of group] | null
+
+step
+job? step?: text | null
+tasks?: rank number | null
+
+network of rank
+provider? how?: text | null
+domains?: [text] | null
+opened?: dict | null
+layer?: "libfabric" | "ucx" | "mpi" | null
+
+world of rank
+size? tasks?: rank number | null
+pmi? how?: text | null
+
+spaces
+user? mnt?: text | null
+
+file of rank
+rank?: rank number | null
+format: rank format
+node? image? executable? promise? run? reason?: text | null
+container? complete?: flag | null
+variables?: {text: text} | null
+command?: [text] | null
+libraries?: {text: library} | null
+step?: step | null
+network?: network of rank | null
+world?: world of rank | null
+spaces?: spaces | null
+time?: utc | null
+
+program
+figure?: text | null
+words: [text]
+ranks: count
+folder: text
+variant: text
+limit: count
+
+wanted
+partition? account?: text | null
+tag: text
+modules: [text]
+repeats: count
+patterns: [text]
+nodes: count
+check?: flag | null
+run?: program | null
+
+imported file
+checksum?: text | null
+series file: text
+bytes: whole
+
+module file
+text?: text | null
+path sha256: text
+
+image of module
+labels?: {text: text} | null
+path sha256: text
+
+network of module
+netmod? provider?: text | null
+
+case
+benchmark: text
+buffers: buffers
+nodes ranks: count | null
+variant: text
+*: nothing
+
+injected library
+path sha256: text
+
+host of facts
+root: text
+injected?: [injected library]
+
+runtime
+command name: text
+
+host and runtime < host of facts
+runtime: runtime
+
+image of facts
+file mpi libfabric: text
+programs: dict
+library_path: [text]
+
+unset variable
+name why source date evidence origin: text
+
+setting < unset variable
+value: text
+
+bind
+path target why origin: text
+
+statement
+evidence: evidence
+source date: text
+
+glibc < statement
+value: glibc release
+
+symbols
+now later: [text]
+
+traits
+asks?: {text: [integer]} | null
+api?: [integer] | null
+providers? pmi? opens?: [text]
+device? folders?: [text] | null
+
+host library < statement
+there?: flag
+unreadable? same_as? soname? machine?: text
+needed? rpath? runpath?: [text]
+nodeflib?: flag
+verneed?: {text: [text] | null}
+verdef?: [text]
+undefined?: symbols
+defined?: [text]
+functions?: text
+traits?: traits
+"""
+#: The kinds of records. run, module, measurement and end are lines of results.jsonl. 'rank' and 'rank
+#: with MPI' are the file that the sampler writes for a rank, without and with an MPI. 'facts' is
+#: facts.json of an installation with a container, 'native facts' without a container. 'settings' is
+#: settings.json of an installation, which osu-explain prints. 'host' is a host description:
+#: glibc       no library of the host needs a newer glibc than the release in `value`
+#: names       {library: all paths on the host}, [] if the host lacks the library
+#: there       False if the library is missing
+#: unreadable  why the file is not a library
+#: same_as     another path of the same file
+#: soname      '' without a soname
+#: verneed     {soname: versions}, null for unknown versions (libc.so.6 stands for all libraries of
+#:             glibc)
+#: functions   release of the MPI standard whose functions the library has
+#: traits      result of image/traits.py
+#: A case must have no other key: an unknown key would be a difference that no comparison knows.
+_KINDS = """
+run
+tag?: text | null
+kind: "run"
+format: results
+version: results version
+run: text
+started: utc
+site: text
+repeats?: count | null
+command?: [text] | text | null
+wanted?: wanted | null
+inputs?: {text: text} | null
+project? machine?: {text: text | flag | whole | null} | null
+versions?: {text: text | null} | null
+slurm?: job | null
+imported?: [imported file] | null
+not_said?: [text] | null
+
+module
+problem?: text | null
+kind: "module"
+name approach: text
+container: flag
+comes_from? variables?: {text: text} | null
+module_file?: module file | null
+image?: image of module | null
+network?: network of module | null
+
+measurement
+reason? unit? programs? release? typed? command? raw? errors?: text | null
+kind: "measurement"
+module approach: text
+case: case
+repeat: count
+status: "ok" | "failed" | "skipped"
+values?: {size: figure} | null
+zeros?: [whole] | null
+checked?: flag | null
+comments? foreign? broken?: [text] | null
+seconds?: seconds | null
+started? ended?: utc | null
+slurm?: job | null
+proof?: [group] | null
+
+end
+ok? failed? skipped?: whole | null
+kind: "end"
+ended: utc
+
+rank < file of rank
+found: false
+
+rank with MPI < file of rank
+found: true
+rank: rank number
+node: text
+container: flag
+libraries: {text: library}
+
+native facts
+host: host of facts
+
+facts
+image: image of facts
+host: host and runtime
+
+settings
+module site title mpi libfabric pmi: text
+variables in_container inside: [setting]
+unset: [unset variable]
+binds: [bind]
+apart: [setting]
+settings: {text: [setting]}
+
+host
+format: host format
+site: text
+node?: text | null
+machine: text
+glibc: glibc | null
+names?: {text: [text]}
+cached?: {text: text}
+libraries: {text: [host library]}
+"""
+RECORDS = parse_shapes(_KINDS, {**SHAPE_NAMES, **parse_shapes(_PARTS, SHAPE_NAMES)})
 
 
 # ---- what is recorded ------------------------------------------------------------------------------------------------

@@ -13,7 +13,6 @@ import json
 import os
 import re
 import sys
-from collections import OrderedDict
 from typing import Any, Dict, Mapping, Optional
 
 from osu_container.base import outputs, shell
@@ -88,7 +87,7 @@ def discover_system(
             'kind': 'compute' if host.environment.get('SLURMD_NODENAME') else 'login',
             'date': survey.today,
             'root': host.root,
-            'facts': OrderedDict(item for item in survey.facts.items() if item[1]['section']),
+            'facts': {key: fact for key, fact in survey.facts.items() if fact['section']},
             'approaches': entry.list_approach_problems(survey, site, name),
             'missing': survey.missing,
             'remarks': host.remarks,
@@ -156,21 +155,20 @@ def print_usage_error(text: str) -> int:
 def write_site_file(system: Dict[str, Any], options: argparse.Namespace) -> int:
     """Write the site file, print the next commands, and return the exit code."""
     outputs.write_file(options.output, render_site_file(system), options.force)
+    path = os.path.abspath(options.output)
+    installable = [approach for approach, problem in system['approaches'] if problem is None]
     print(
-        "wrote %s: site %s with %d facts; missing: %s"
+        "wrote %s: site %s with %d facts; missing: %s\n"
+        "Can be installed:   %s\n"
+        "Check an image:     osu-container check IMAGE.sif --site %s"
         % (
             options.output,
             system['name'],
             len(system['facts']),
             ', '.join(entry['what'] for entry in system['missing']) or 'nothing',
+            ', '.join(installable) or 'nothing yet',
+            shell.quote(os.path.join('.', options.output)),
         )
-    )
-    path = os.path.abspath(options.output)
-    installable = [approach for approach, problem in system['approaches'] if problem is None]
-    print("Can be installed:   %s" % (', '.join(installable) or 'nothing yet'))
-    print(
-        "Check an image:     osu-container check IMAGE.sif --site %s"
-        % shell.quote(os.path.join('.', options.output))
     )
     easyconfig = entry.select_easyconfig(system)
     if easyconfig is None:

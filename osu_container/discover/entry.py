@@ -9,13 +9,13 @@ start on any system with the values of the base entry.
 
 import os
 import re
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Dict, List, Optional, Tuple
 
 from osu_container.build.recipes.images import IMAGES
 from osu_container.data.approaches import APPROACHES
 from osu_container.data.networks import NETWORKS
 from osu_container.data.sites import BASES, SITES
+from osu_container.data.sites.cray import make_jobs, make_native_build
 from osu_container.data.sites.schema import PMIX_FILES_DERIVED, TABLES, list_rank_folders
 from osu_container.data.sites.workstation import MPICH_IMAGE, OPENMPI_IMAGE
 from osu_container.verdict.settings import (
@@ -53,21 +53,20 @@ def derive_site_name(survey: 'Survey') -> str:
 
 def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
     """Return the description of the surveyed site (site entry) in the format of data/sites/schema.py."""
-    cxi = survey.get_value('provider') == 'cxi'
-    based_on = 'cray' if cxi else 'plain'
-    base, facts = dict(BASES['plain'], **BASES[based_on]), _EntryBuilder(survey, cxi).build_facts()
-    entry: Dict[str, Any] = OrderedDict(
-        based_on=based_on,
-        title='%s, described by osu-container discover on %s on %s'
+    based_on = 'cray' if survey.uses_cxi() else 'plain'
+    base, facts = {**BASES['plain'], **BASES[based_on]}, _build_facts(survey)
+    entry: Dict[str, Any] = {
+        'based_on': based_on,
+        'title': '%s, described by osu-container discover on %s on %s'
         % (name, survey.get_value('node'), survey.today),
-    )
+    }
     for key, fact in facts.items():
         if key in TABLES:
-            entry[key] = OrderedDict(
-                (library, value)
+            entry[key] = {
+                library: value
                 for library, value in fact.items()
                 if value['value'] != base[key].get(library, {}).get('value')
-            )
+            }
         elif fact['value'] != base.get(key, {}).get('value'):
             entry[key] = fact
     # None excludes a library of the base entry that this system lacks.
@@ -77,297 +76,250 @@ def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
     return entry
 
 
-class _EntryBuilder:
+def _copy_fact(survey: 'Survey', key: str, **changes: Any) -> Dict[str, Any]:
+    """Return a copy of a fact with only the keys of the site data, updated with `changes`."""
+    fact = survey.facts[key]
+    names = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
+        ('why', 'date') if fact['why'] else ()
+    )
+    return {**{name: fact[name] for name in names if name in fact}, **changes}
+
+
+def _build_facts(survey: 'Survey') -> Dict[str, Any]:
+    """Return {key of the site data: fact} for all keys of the entry."""
+    names = dict.fromkeys('runtime provider pmi library_folders conflicts wrapper_modules'.split())
+    names.update(gpu='gpu.target', gpu_driver='gpu.driver')
+    facts: Dict[str, Any] = {
+        key: _copy_fact(survey, name or key)
+        for key, name in names.items()
+        if (name or key) in survey.facts
+    }
+    # The provider implies these two kinds.
+    if survey.get_value('network')['kind'] not in ('Slingshot', 'Ethernet'):
+        facts['network'] = _copy_fact(survey, 'network')
+    if survey.uses_cxi() and survey.get_value('cards') and 'Open MPI' in survey.get_value('pmi'):
+        facts['lnx_links'] = {
+            'value': '|'.join('shm+cxi:%s' % card for card in survey.get_value('cards')),
+            'source': survey.facts['cards']['source'] + '; fi_lnx(7)',
+            'evidence': 'derived',
+        }
+    if 'gpu' in facts:
+        survey.add_missing(
+            'cores and network card of each GPU',
+            "osu-gpu-bind cannot bind ranks to GPUs on this site: use the options of srun, or "
+            "add the key gpu_binding to the site file (docs/add-a-site.md)",
+        )
+    facts['libraries'] = {
+        key.split('.', 1)[1]: _copy_fact(survey, key)
+        for key in survey.facts
+        if key.startswith('libraries.')
+    }
+    facts['one_build'] = {
+        'value': [survey.get_value('rocm') + '/lib'] if survey.get_value('rocm') else [],
+        'source': survey.facts.get('rocm', {}).get('source'),
+        'evidence': 'derived',
+    }
+    facts['files'] = _build_files(survey)
+    facts['images'] = {
+        'value': _select_images(survey, facts),
+        'source': '`osu-container image list`',
+        'evidence': 'untested',
+    }
+    order = (['opensource', 'openmpi', 'hybrid'] if survey.uses_cxi() else []) + ['pure', 'openmpi']
+    facts['default_approach'] = {
+        'value': next((name for name in order if name in facts['images']['value']), 'pure'),
+        'source': 'docs/design.md, decision 7',
+        'evidence': 'derived',
+    }
+    facts['jobs'] = _build_job_settings(survey, 'gpu' in facts)
+    facts['native'] = _describe_native_build(survey, survey.get_value('gpu.target', ''))
+    return facts
+
+
+def _build_files(survey: 'Survey') -> Dict[str, Any]:
+    """Return {name: fact} for the host files and folders that containers see under the same path."""
+    pmi = survey.get_value('pmi')
+    files: Dict[str, Any] = {}
+    if 'files.file_systems' in survey.facts:
+        files['file_systems'] = _copy_fact(survey, 'files.file_systems', bound='install')
+    if pmi.get('host') == 'cray_shasta':
+        spool = survey.get_value('slurm.spool', '/var/spool/slurmd')
+        if '%' in spool:  # patterns for the name of the node, see slurm.conf(5)
+            spool = spool.partition('%')[0].rpartition('/')[0]
+        files['slurm_spool'] = {
+            'value': [spool],
+            'why': "Slurm writes a file to this folder, and Cray PMI reads from the file where each rank runs",
+            'source': 'read from `scontrol show config`, otherwise the default in slurm.conf(5)',
+            'date': survey.today,
+            'evidence': 'derived',
+            'bound': 'run',
+        }
+    if pmi.get('Open MPI') == 'pmix':
+        files.update((name, dict(fact)) for name, fact in sorted(PMIX_FILES_DERIVED.items()))
+        tmpfs = re.sub(
+            '%[nh]', '{SLURMD_NODENAME}', survey.get_value('slurm.tmpfs', '/tmp')
+        )  # slurm.conf(5)
+        if tmpfs != '/tmp':  # the base entry has the default /tmp
+            files['pmix_ranks']['value'] = list_rank_folders(tmpfs)
+    if survey.get_value('rocm'):
+        files.update(BASES['cray-rocm']['files'])
+    return files
+
+
+def _select_images(survey: 'Survey', facts: Dict[str, Any]) -> Dict[str, str]:
     """
-    Builds a site entry, the description of a site, from the facts of a survey.
+    Return {approach: file name of the best image of this project for this site}.
 
-    cxi: whether the libfabric provider of the site is cxi.
+    The dict contains only approaches with an MPI that the site's srun can start.
     """
-
-    def __init__(self, survey: 'Survey', cxi: bool) -> None:
-        self.survey, self.cxi = survey, cxi
-
-    def copy_fact(self, key: str, **changes: Any) -> Dict[str, Any]:
-        """Return a copy of a fact with only the keys of the site data, updated with `changes`."""
-        fact = self.survey.facts[key]
-        names = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
-            ('why', 'date') if fact['why'] else ()
+    names = [
+        name
+        for name, approach in sorted(APPROACHES.items())
+        if approach['container'] and can_launch_approach(approach, facts)
+    ]
+    kind = survey.get_value('network')['kind']
+    is_arm = survey.get_value('architecture') == 'aarch64'
+    chosen = {name: OPENMPI_IMAGE if name == 'openmpi' else MPICH_IMAGE for name in names}
+    if is_arm:
+        survey.add_missing(
+            'images for aarch64',
+            "the only image of this project for aarch64 is for Alps with Open MPI: install your own image with "
+            "eb --try-amend=image=FILE.sif",
         )
-        return dict(((name, fact[name]) for name in names if name in fact), **changes)
-
-    def build_facts(self) -> Dict[str, Any]:
-        """Return {key of the site data: fact} for all keys of the entry."""
-        survey = self.survey
-        facts: Dict[str, Any] = OrderedDict(
-            (key, self.copy_fact(key))
-            for key in (
-                'runtime',
-                'provider',
-                'pmi',
-                'library_folders',
-                'conflicts',
-                'wrapper_modules',
-            )
-            if key in survey.facts
+    if is_arm or survey.uses_cxi() and survey.nvidia:  # only the image for Alps has CUDA and cxi
+        chosen = {
+            name: ALPS_IMAGE if name == 'openmpi' else image
+            for name, image in chosen.items()
+            if name == 'openmpi' or not is_arm and name != 'opensource'
+        }
+    elif survey.uses_cxi():
+        plain, libcxi = _select_slingshot_images(survey)
+        chosen.update(
+            (name, libcxi if name == 'opensource' else plain) for name in names if name != 'openmpi'
         )
-        for key, name in (('gpu', 'gpu.target'), ('gpu_driver', 'gpu.driver')):
-            if name in survey.facts:
-                facts[key] = self.copy_fact(name)
-        if survey.get_value('network')['kind'] not in (
-            'Slingshot',
-            'Ethernet',
-        ):  # the provider implies these two kinds
-            facts['network'] = self.copy_fact('network')
-        if self.cxi and survey.get_value('cards') and 'Open MPI' in survey.get_value('pmi'):
-            facts['lnx_links'] = {
-                'value': '|'.join('shm+cxi:%s' % card for card in survey.get_value('cards')),
-                'source': survey.facts['cards']['source'] + '; fi_lnx(7)',
-                'evidence': 'derived',
-            }
-        if 'gpu' in facts:
-            survey.add_missing(
-                'cores and network card of each GPU',
-                "osu-gpu-bind cannot bind ranks to GPUs on this site: use the options of srun, or "
-                "add the key gpu_binding to the site file (docs/add-a-site.md)",
-            )
-        facts['libraries'] = OrderedDict(
-            (key.split('.', 1)[1], self.copy_fact(key))
-            for key in survey.facts
-            if key.startswith('libraries.')
+    elif kind not in ('Ethernet', 'Slingshot'):
+        # Other approaches fail, because these images lack rdma-core or the provider of such cards.
+        chosen = {
+            name: image
+            for name, image in chosen.items()
+            if name == 'pure' or name == 'openmpi' and NETWORKS[kind]['ucx']['value']
+        }
+    return chosen
+
+
+def _select_slingshot_images(survey: 'Survey') -> Tuple[str, str]:
+    """Return two file names: the best Slingshot images without libcxi and with libcxi."""
+    host = parse_release(survey.get_value('rocm') or '')
+    releases = sorted(
+        {name.split('-')[3] for name in IMAGES if name.startswith('osu-lumi-rocm-')},
+        key=parse_release,
+    )
+    fitting = [
+        release for release in releases if not host or parse_release(release) <= host
+    ] or releases[:1]
+    plain, older = (
+        SLINGSHOT_IMAGE % (fitting[-1], libfabric) for libfabric in ('1.22.0', '1.15.2')
+    )
+    # The image's MPICH must not be built with a newer libfabric than the host's.
+    limit = parse_release(survey.libraries.get('libfabric', {}).get('release') or '1.22.0')
+    return (older if limit < (1, 22) and older in IMAGES else plain) + '.sif', plain + '-libcxi.sif'
+
+
+def _build_job_settings(survey: 'Survey', with_gpus: bool) -> Dict[str, Any]:
+    """
+    Return the Slurm options with which jobs start on the site, as a fact for the site entry.
+
+    with_gpus: whether jobs request GPUs.
+    """
+    rows = survey.get_value('slurm.partitions', [])
+    matches = [
+        (name, re.search(r'gpu(?::[\w.-]+)*?:(\d+)', gres)) for name, gres in rows if with_gpus
+    ]
+    partition, gpus = min(
+        ((name, int(match.group(1))) for name, match in matches if match),
+        key=lambda row: '*' not in row[0],
+        default=(None, 0),
+    )
+    if rows and not partition and not any(name.endswith('*') for name, _ in rows):
+        survey.add_missing(
+            'a default partition',
+            "jobs must name a partition: give --partition=NAME, or set the key jobs in the site file",
         )
-        facts['one_build'] = {
-            'value': [survey.get_value('rocm') + '/lib'] if survey.get_value('rocm') else [],
-            'source': survey.facts.get('rocm', {}).get('source'),
-            'evidence': 'derived',
-        }
-        facts['files'] = self.build_files()
-        facts['images'] = {
-            'value': self.select_images(facts),
-            'source': '`osu-container image list`',
-            'evidence': 'untested',
-        }
-        order = (['opensource', 'openmpi', 'hybrid'] if self.cxi else []) + ['pure', 'openmpi']
-        facts['default_approach'] = {
-            'value': next((name for name in order if name in facts['images']['value']), 'pure'),
-            'source': 'docs/design.md, decision 7',
-            'evidence': 'derived',
-        }
-        facts['jobs'] = self.build_job_settings('gpu' in facts)
-        facts['native'] = self.describe_native_build(survey.get_value('gpu.target', ''))
-        return facts
+    return {
+        'value': make_jobs(
+            partition and partition.rstrip('*'),
+            bool(survey.get_value('slurm.account')),
+            gpus,
+        ),
+        'source': '`sinfo -h -o %P|%G`, `scontrol show config`',
+        'evidence': 'derived',
+    }
 
-    def build_files(self) -> Dict[str, Any]:
-        """Return {name: fact} for the host files and folders that containers see under the same path."""
-        survey, pmi = self.survey, self.survey.get_value('pmi')
-        files: Dict[str, Any] = OrderedDict()
-        if 'files.file_systems' in survey.facts:
-            files['file_systems'] = self.copy_fact('files.file_systems', bound='install')
-        if pmi.get('host') == 'cray_shasta':
-            spool = survey.get_value('slurm.spool', '/var/spool/slurmd')
-            if '%' in spool:  # patterns for the name of the node, see slurm.conf(5)
-                spool = spool.partition('%')[0].rpartition('/')[0]
-            files['slurm_spool'] = {
-                'value': [spool],
-                'why': "Slurm writes a file to this folder, and Cray PMI reads from the file where each rank runs",
-                'source': 'read from `scontrol show config`, otherwise the default in '
-                'slurm.conf(5)',
-                'date': survey.today,
-                'evidence': 'derived',
-                'bound': 'run',
-            }
-        if pmi.get('Open MPI') == 'pmix':
-            files.update((name, dict(fact)) for name, fact in sorted(PMIX_FILES_DERIVED.items()))
-            tmpfs = re.sub(
-                '%[nh]', '{SLURMD_NODENAME}', survey.get_value('slurm.tmpfs', '/tmp')
-            )  # slurm.conf(5)
-            if tmpfs != '/tmp':  # the base entry has the default /tmp
-                files['pmix_ranks']['value'] = list_rank_folders(tmpfs)
-        if survey.get_value('rocm'):
-            files.update(BASES['cray-rocm']['files'])
-        return files
 
-    def select_images(self, facts: Dict[str, Any]) -> Dict[str, str]:
-        """
-        Return {approach: file name of the best image of this project for this site}.
+def _describe_native_build(survey: 'Survey', target: str) -> Dict[str, Any]:
+    """
+    Return the settings for building the native benchmarks, as a fact for the site entry.
 
-        The dict contains only approaches with an MPI that the site's srun can start.
-        """
-        names = [
-            name
-            for name, approach in sorted(APPROACHES.items())
-            if approach['container'] and can_launch_approach(approach, facts)
+    target: architecture of the GPUs, '' if the site has no GPUs.
+    """
+    host, libmpi = survey.host, survey.get_value('libraries.libmpi')
+    if libmpi and '/opt/cray/' in libmpi:
+        return _describe_cray_build(survey, libmpi, target)
+    mpicc: List[str] = (
+        [
+            re.sub(r'/lib(64)?(/[^/]*-linux-gnu)?/[^/]*$', '', libmpi) + '/bin/mpicc',
+            host.strip_root(host.find_command('mpicc') or ''),
         ]
-        kind, is_arm = (
-            self.survey.get_value('network')['kind'],
-            self.survey.get_value('architecture') == 'aarch64',
-        )
-        chosen = {name: OPENMPI_IMAGE if name == 'openmpi' else MPICH_IMAGE for name in names}
-        if is_arm:
-            self.survey.add_missing(
-                'images for aarch64',
-                "the only image of this project for aarch64 is for Alps with Open MPI: install your own image with "
-                "eb --try-amend=image=FILE.sif",
-            )
-        if is_arm or self.cxi and self.survey.nvidia:  # only the image for Alps has CUDA and cxi
-            chosen = {
-                name: ALPS_IMAGE if name == 'openmpi' else image
-                for name, image in chosen.items()
-                if name == 'openmpi' or not is_arm and name != 'opensource'
+        if libmpi
+        else []
+    )
+    for path in filter(None, mpicc):
+        if os.access(host.add_root(path), os.X_OK):
+            return {
+                'value': {
+                    'mpicc': path,
+                    'mpicxx': re.sub(r'mpicc$', 'mpicxx', path),
+                    'libmpi': libmpi,
+                    'python': '/usr/bin/python3',
+                },
+                'source': "found in the installation of the host's libmpi, otherwise on PATH",
+                'evidence': 'measured',
             }
-        elif self.cxi:
-            plain, libcxi = self.select_slingshot_images()
-            chosen.update(
-                (name, libcxi if name == 'opensource' else plain)
-                for name in names
-                if name != 'openmpi'
-            )
-        elif kind not in ('Ethernet', 'Slingshot'):
-            # Other approaches fail, because these images lack rdma-core or the provider of such cards.
-            chosen = {
-                name: image
-                for name, image in chosen.items()
-                if name == 'pure' or name == 'openmpi' and NETWORKS[kind]['ucx']['value']
-            }
-        return chosen
+    survey.add_missing(
+        'an MPI compiler',
+        "the native benchmarks (module osu-native) cannot be built: load the module that "
+        "provides mpicc, or install mpicc",
+    )
+    return BASES['plain']['native']
 
-    def select_slingshot_images(self) -> Tuple[str, str]:
-        """Return two file names: the best Slingshot images without libcxi and with libcxi."""
-        host, releases = (
-            parse_release(self.survey.get_value('rocm') or ''),
-            sorted(
-                {name.split('-')[3] for name in IMAGES if name.startswith('osu-lumi-rocm-')},
-                key=parse_release,
-            ),
-        )
-        fitting = [
-            release for release in releases if not host or parse_release(release) <= host
-        ] or releases[:1]
-        plain, older = (
-            SLINGSHOT_IMAGE % (fitting[-1], libfabric) for libfabric in ('1.22.0', '1.15.2')
-        )
-        # The image's MPICH must not be built with a newer libfabric than the host's.
-        limit = parse_release(self.survey.libraries.get('libfabric', {}).get('release') or '1.22.0')
-        return (
-            older if limit < (1, 22) and older in IMAGES else plain
-        ) + '.sif', plain + '-libcxi.sif'
 
-    def build_job_settings(self, with_gpus: bool) -> Dict[str, Any]:
-        """
-        Return the Slurm options with which jobs start on the site, as a fact for the site entry.
-
-        with_gpus: whether jobs request GPUs.
-        """
-        rows = self.survey.get_value('slurm.partitions', [])
-        matches = [
-            (name, re.search(r'gpu(?::[\w.-]+)*?:(\d+)', gres)) for name, gres in rows if with_gpus
-        ]
-        partitions = sorted(
-            ((name, match.group(1)) for name, match in matches if match),
-            key=lambda row: '*' not in row[0],
-        )
-        partition, gpus = partitions[0] if partitions else (None, None)
-        if rows and not partition and not any(name.endswith('*') for name, _ in rows):
-            self.survey.add_missing(
-                'a default partition',
-                "jobs must name a partition: give --partition=NAME, or set the key jobs in the site file",
-            )
-        step = ['--gpus-per-node=' + gpus] if gpus else []
-        return {
-            'value': {
-                'partition': partition and partition.rstrip('*'),
-                'step': step,
-                'account': bool(self.survey.get_value('slurm.account')),
-                'options': ['--exclusive'] + step,
-            },
-            'source': '`sinfo -h -o %P|%G`, `scontrol show config`',
-            'evidence': 'derived',
-        }
-
-    def describe_native_build(self, target: str) -> Dict[str, Any]:
-        """
-        Return the settings for building the native benchmarks, as a fact for the site entry.
-
-        target: architecture of the GPUs, '' if the site has no GPUs.
-        """
-        survey, host, libmpi = (
-            self.survey,
-            self.survey.host,
-            self.survey.get_value('libraries.libmpi'),
-        )
-        if libmpi and '/opt/cray/' in libmpi:
-            return self.describe_cray_build(libmpi, target)
-        mpicc: List[str] = (
-            [
-                re.sub(r'/lib(64)?(/[^/]*-linux-gnu)?/[^/]*$', '', libmpi) + '/bin/mpicc',
-                host.strip_root(host.find_command('mpicc') or ''),
-            ]
-            if libmpi
+def _describe_cray_build(survey: 'Survey', libmpi: str, target: str) -> Dict[str, Any]:
+    """Return the settings of a native build with Cray's compilers and the loaded modules, as a fact."""
+    kind = 'cuda' if target.startswith('sm_') else 'hsa'
+    gtl = target and os.path.basename(survey.get_value('libraries.libmpi_gtl_' + kind, ''))
+    modules = [
+        name if name.startswith(('rocm/', 'cudatoolkit/')) else name.split('/')[0]
+        for name in survey.get_value('modules.loaded')
+        if re.match(r'PrgEnv-|craype-accel-|rocm/|cudatoolkit/', name)
+    ]
+    loaded = [name[len('PrgEnv-') :] for name in modules if name.startswith('PrgEnv-')]
+    if not loaded:
+        modules = ['PrgEnv-gnu'] + (
+            ['craype-accel-' + ('nvidia' + target[3:] if kind == 'cuda' else 'amd-' + target)]
+            if target
             else []
         )
-        for path in filter(None, mpicc):
-            if os.access(host.add_root(path), os.X_OK):
-                return {
-                    'value': {
-                        'mpicc': path,
-                        'mpicxx': re.sub(r'mpicc$', 'mpicxx', path),
-                        'libmpi': libmpi,
-                        'python': '/usr/bin/python3',
-                    },
-                    'source': "found in the installation of the host's libmpi, otherwise on PATH",
-                    'evidence': 'measured',
-                }
         survey.add_missing(
-            'an MPI compiler',
-            "the native benchmarks (module osu-native) cannot be built: load the module that "
-            "provides mpicc, or install mpicc",
+            'a loaded programming environment',
+            "discover guessed which modules a native build needs (%s): load the modules that "
+            "you compile with, then run osu-container discover again" % ' '.join(modules),
         )
-        return BASES['plain']['native']
-
-    def describe_cray_build(self, libmpi: str, target: str) -> Dict[str, Any]:
-        """Return the settings of a native build with Cray's compilers and the loaded modules, as a fact."""
-        survey, cuda = self.survey, target.startswith('sm_')
-        gtl = 'libraries.libmpi_gtl_' + ('cuda' if cuda else 'hsa')
-        gtl = os.path.basename(survey.get_value(gtl, '')) if target else ''
-        modules = [
-            name if name.startswith(('rocm/', 'cudatoolkit/')) else name.split('/')[0]
-            for name in survey.get_value('modules.loaded')
-            if re.match(r'PrgEnv-|craype-accel-|rocm/|cudatoolkit/', name)
-        ]
-        loaded = [name[len('PrgEnv-') :] for name in modules if name.startswith('PrgEnv-')]
-        if not loaded:
-            modules = ['PrgEnv-gnu'] + (
-                ['craype-accel-' + ('nvidia' + target[3:] if cuda else 'amd-' + target)]
-                if target
-                else []
-            )
-            survey.add_missing(
-                'a loaded programming environment',
-                "discover guessed which modules a native build needs (%s): load the modules that "
-                "you compile with, then run osu-container discover again" % ' '.join(modules),
-            )
-        with_gpu = (
-            '--enable-cuda --with-cuda=$CUDA_HOME '
-            if cuda
-            else '--enable-rocm --with-rocm=$ROCM_PATH '
-        )
-        rpath = '-Wl,-rpath,$CRAY_MPICH_DIR/lib' + (
-            ' -Wl,-rpath,$CRAY_MPICH_ROOTDIR/gtl/lib' if gtl else ''
-        )
-        return {
-            'value': {
-                'mpicc': 'cc',
-                'mpicxx': 'CC',
-                'libmpi': libmpi,
-                'python': '/usr/bin/python3',
-                'prgenv': loaded[0] if loaded else 'gnu',
-                'modules': modules,
-                'plugin': None,
-                'configopts': (with_gpu if gtl else '') + 'LDFLAGS="%s"' % rpath,
-                'needed': [gtl] if gtl else [],
-            },
-            'source': 'LOADEDMODULES',
-            'evidence': 'derived' if loaded else 'untested',
-        }
+    build = make_native_build(loaded[0] if loaded else 'gnu', libmpi, gtl=kind if gtl else '')
+    return {
+        'value': dict(build, modules=modules, needed=[gtl] if gtl else []),
+        'source': 'LOADEDMODULES',
+        'evidence': 'derived' if loaded else 'untested',
+    }
 
 
 def list_approach_problems(
@@ -420,15 +372,6 @@ def select_easyconfig(system: Dict[str, Any]) -> Optional[str]:
     default = system['site'].get(
         'default_approach', BASES[system['site']['based_on']].get('default_approach', {})
     )
-    first = [
-        approach
-        for approach in [default.get('value'), 'pure'] + installable
-        if approach in installable
-    ]
-    return (
-        None
-        if not first
-        else 'osu-native.eb'
-        if first[0] == 'native'
-        else 'osu-container-%s.eb' % first[0]
-    )
+    order = [default.get('value'), 'pure', *installable]
+    first = next((approach for approach in order if approach in installable), None)
+    return first and ('osu-native.eb' if first == 'native' else 'osu-container-%s.eb' % first)

@@ -15,8 +15,7 @@ import signal
 import subprocess
 import tempfile
 import time
-from collections import OrderedDict
-from typing import Dict, List, Mapping, Optional
+from typing import Dict, List, Mapping, Optional, Tuple
 
 from osu_container.base import streams
 from osu_container.base.files import read_text
@@ -28,11 +27,9 @@ COMMAND_TIMEOUT = 5.0
 COMMAND_FOLDERS = ('/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin')
 
 
-def sort_newest_first(paths: List[str]) -> List[str]:
-    """Return paths sorted by the numbers in the paths; the highest numbers come first."""
-    return sorted(
-        paths, key=lambda path: [int(part) for part in re.findall(r'\d+', path)], reverse=True
-    )
+def parse_numbers(text: str) -> List[int]:
+    """Return all numbers in a text, such as those of a release in a path."""
+    return [int(number) for number in re.findall(r'\d+', text)]
 
 
 def find_root_problem(folder: str) -> Optional[str]:
@@ -76,7 +73,7 @@ class SurveyedHost:
         self.root = os.path.abspath(root).rstrip('/') if root else ''
         self.environment = dict(os.environ if environment is None else environment)
         self.remarks: List[str] = []
-        self.command_results: Dict[str, CommandResult] = OrderedDict()
+        self.command_results: Dict[str, CommandResult] = {}
 
     # Files
 
@@ -123,6 +120,12 @@ class SurveyedHost:
         if '*' in pattern:
             self.list_names(pattern.split('*')[0].rpartition('/')[0] or '/')
         return sorted(self.strip_root(path) for path in glob.glob(self.add_root(pattern)))
+
+    def list_newest_paths(self, pattern: str, source: str) -> List[Tuple[str, str]]:
+        """Return (path, `source`) for each path that matches `pattern`, the newest first."""
+        # The path with the highest numbers is the newest.
+        paths = sorted(self.list_matching_paths(pattern), key=parse_numbers, reverse=True)
+        return [(path, source) for path in paths]
 
     def resolve_links(self, path: str) -> str:
         """Follow all symbolic links of a path, and return the real path on the surveyed system."""
@@ -235,10 +238,15 @@ class SurveyedHost:
         value = self.environment.get(name, '')
         return value.replace(self.root + '/', '/') if self.root else value
 
-    def list_variable_folders(self, name: str) -> List[str]:
-        """Return the absolute paths in an environment variable such as LD_LIBRARY_PATH."""
+    def list_variable_folders(self, *names: str) -> List[Tuple[str, str]]:
+        """
+        Return a list of (folder, name) for the absolute paths in environment variables.
+
+        names: names of variables such as LD_LIBRARY_PATH or ROCM_PATH, in the order of the result.
+        """
         return [
-            folder.rstrip('/')
+            (folder.rstrip('/'), name)
+            for name in names
             for folder in self.get_variable(name).split(':')
             if folder.startswith('/')
         ]

@@ -13,6 +13,7 @@ This module needs only Python 3.6 and its standard library. data/records.py has 
 description.
 """
 
+import functools
 import json
 import os
 import re
@@ -113,25 +114,22 @@ def format_description(data: Dict[str, Any]) -> str:
     return json.dumps(data, indent=1, sort_keys=True) + '\n'
 
 
-#: Cache of _read_mpi_functions()
-_MPI_FUNCTIONS: Dict[str, List[str]] = {}
-
-
+@functools.lru_cache(None)
 def _read_mpi_functions() -> Dict[str, List[str]]:
     """
     Return {release of the MPI standard: names of the functions that this release defines}.
 
     Names that begin with PMPI_ are omitted.
     """
-    if not _MPI_FUNCTIONS:
-        with open(FUNCTIONS_FILE) as handle:
-            paragraphs = handle.read().split('\n\n')[1:]
-        for head, _, names in (paragraph.partition('\n') for paragraph in paragraphs):
-            for release in re.findall(r'MPI [\d.]+', head):
-                _MPI_FUNCTIONS.setdefault(release, []).extend(
-                    'MPI_' + name + ('_c' if 'with _c' in head else '') for name in names.split()
-                )
-    return _MPI_FUNCTIONS
+    functions: Dict[str, List[str]] = {}
+    with open(FUNCTIONS_FILE) as handle:
+        paragraphs = handle.read().split('\n\n')[1:]
+    for head, _, names in (paragraph.partition('\n') for paragraph in paragraphs):
+        for release in re.findall(r'MPI [\d.]+', head):
+            functions.setdefault(release, []).extend(
+                'MPI_' + name + ('_c' if 'with _c' in head else '') for name in names.split()
+            )
+    return functions
 
 
 def _merge_statements(
@@ -188,22 +186,25 @@ class DescribedHost:
         if 'unreadable' in facts:
             self._unreadable[path] = facts['unreadable']
         self._evidence[path] = evidence
-        self._gaps[path] = {key for key in NEEDED_FACTS if key not in facts} | {
-            'verneed of ' + soname
-            for soname, versions in facts.get('verneed', {}).items()
-            if versions is None
-        }
-        for names in (MPI_TRAITS, FABRIC_TRAITS):
-            self._gaps[path] |= {'traits.' + name for name in names if name not in traits}
-        self._traits[path] = dict(
-            traits,
-            **{
-                'asks': traits.get('asks')
-                and {name: tuple(api) for name, api in traits['asks'].items()},
-                'api': traits.get('api') and tuple(traits['api']),
-            },
+        self._gaps[path] = (
+            set(NEEDED_FACTS)
+            .difference(facts)
+            .union(
+                (
+                    'verneed of ' + soname
+                    for soname, versions in facts.get('verneed', {}).items()
+                    if versions is None
+                ),
+                ('traits.' + name for name in (*MPI_TRAITS, *FABRIC_TRAITS) if name not in traits),
+            )
         )
-        whole = dict(NEEDED_FACTS, **facts)
+        self._traits[path] = {
+            **traits,
+            'asks': traits.get('asks')
+            and {name: tuple(api) for name, api in traits['asks'].items()},
+            'api': traits.get('api') and tuple(traits['api']),
+        }
+        whole = {**NEEDED_FACTS, **facts}
         functions = [
             prefix + name
             for name in _read_mpi_functions().get(facts.get('functions', ''), ())
@@ -222,10 +223,10 @@ class DescribedHost:
             verdef=set(whole['verdef']),
             interpreter=None,
             dynamic=True,
-            undefined=dict(
-                [(name, True) for name in whole['undefined']['now']]
-                + [(name, False) for name in whole['undefined']['later']]
-            ),
+            undefined={
+                **dict.fromkeys(whole['undefined']['now'], True),
+                **dict.fromkeys(whole['undefined']['later'], False),
+            },
             defined=set(whole['defined'] + functions).union(
                 name.partition('@')[0] for name in whole['defined']
             ),
@@ -294,9 +295,10 @@ class DescribedHost:
         parse: function that would read the traits from the library file on a real host
         """
         self.read_elf(path)
-        return dict(
-            FABRIC_TRAITS if parse is read_fabric_traits else MPI_TRAITS, **self._traits[path]
-        )
+        return {
+            **(FABRIC_TRAITS if parse is read_fabric_traits else MPI_TRAITS),
+            **self._traits[path],
+        }
 
     def find_date_range(self) -> Tuple[Optional[str], Optional[str]]:
         """Return the first and the last date of all statements; without statements, (None, None)."""

@@ -3,21 +3,21 @@
 import re
 from typing import TYPE_CHECKING, List, Optional, Tuple
 
-from osu_container.discover.host import SurveyedHost, sort_newest_first
+from osu_container.discover.host import SurveyedHost
 
 if TYPE_CHECKING:
     from osu_container.discover.survey import Survey
 
-#: (model of an NVIDIA GPU as the driver reports it, its architecture)
-NVIDIA = (
-    ('A100', 'sm_80'),
-    ('H100', 'sm_90'),
-    ('H200', 'sm_90'),
-    ('GH200', 'sm_90'),
-    ('V100', 'sm_70'),
-    ('L40', 'sm_89'),
-    ('B200', 'sm_100'),
-)
+#: {model of an NVIDIA GPU as the driver reports it: its architecture}
+NVIDIA = {
+    'A100': 'sm_80',
+    'H100': 'sm_90',
+    'H200': 'sm_90',
+    'GH200': 'sm_90',
+    'V100': 'sm_70',
+    'L40': 'sm_89',
+    'B200': 'sm_100',
+}
 
 
 def survey_gpus(survey: 'Survey') -> None:
@@ -34,7 +34,7 @@ def survey_gpus(survey: 'Survey') -> None:
         or next(
             (
                 (target, '/proc/driver/nvidia/gpus', 'measured')
-                for name, target in NVIDIA
+                for name, target in NVIDIA.items()
                 if name in models
             ),
             None,
@@ -65,17 +65,16 @@ def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]
 
     The source of the architecture is the files in /sys of the kernel's driver kfd.
     """
-    versions = set()
-    for node in host.list_names('/sys/class/kfd/kfd/topology/nodes'):
-        match = re.search(
-            r'^gfx_target_version (\d+)$',
-            host.read_text('/sys/class/kfd/kfd/topology/nodes/%s/properties' % node),
-            re.M,
-        )
-        number = int(match.group(1)) if match else 0
-        if number:
-            versions.add('gfx%d%x%x' % (number // 10000, number // 100 % 100, number % 100))
-    return (sorted(versions)[0], '/sys/class/kfd/kfd/topology', 'measured') if versions else None
+    folder = '/sys/class/kfd/kfd/topology'
+    texts = [
+        host.read_text('%s/nodes/%s/properties' % (folder, node))
+        for node in host.list_names(folder + '/nodes')
+    ]
+    versions = sorted(
+        'gfx%d%x%x' % (int(number) // 10000, int(number) // 100 % 100, int(number) % 100)
+        for number in re.findall(r'^gfx_target_version ([1-9]\d*)$', '\n'.join(texts), re.M)
+    )
+    return (versions[0], folder, 'measured') if versions else None
 
 
 def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
@@ -114,16 +113,9 @@ def survey_rocm(survey: 'Survey') -> None:
     libhsa-runtime64 and libamdhip64 come from the same release of ROCm.
     """
     host = survey.host
-    folders = [
-        (host.get_variable(name).rstrip('/'), name)
-        for name in ('ROCM_PATH', 'CRAY_ROCM_PREFIX')
-        if host.get_variable(name)
-    ]
+    folders = host.list_variable_folders('ROCM_PATH', 'CRAY_ROCM_PREFIX')
     folders += [(host.resolve_links('/opt/rocm'), '/opt/rocm')] if host.exists('/opt/rocm') else []
-    folders += [
-        (path, 'the newest /opt/rocm-*')
-        for path in sort_newest_first(host.list_matching_paths('/opt/rocm-*'))
-    ]
+    folders += host.list_newest_paths('/opt/rocm-*', 'the newest /opt/rocm-*')
     for folder, source in folders:
         if survey.select_library(
             'libhsa-runtime64',
@@ -137,7 +129,7 @@ def survey_rocm(survey: 'Survey') -> None:
             survey.add_fact('rocm', folder, source, section='GPU')
             if not survey.select_library(
                 'libamdhip64',
-                _list_versioned_libraries(host, folder + '/lib/libamdhip64', source),
+                _list_versioned_libraries(host, 'lib/libamdhip64', [(folder, source)]),
                 "libamdhip64 is the HIP runtime; libhsa-runtime64 comes from the same release of ROCm",
                 'GPU',
                 opened_as=['libamdhip64.so'],
@@ -156,16 +148,20 @@ def survey_rocm(survey: 'Survey') -> None:
         )
 
 
-def _list_versioned_libraries(host: SurveyedHost, stem: str, source: str) -> List[Tuple[str, str]]:
+def _list_versioned_libraries(
+    host: SurveyedHost, stem: str, folders: List[Tuple[str, str]]
+) -> List[Tuple[str, str]]:
     """
-    Return a list of (path, source) for the files STEM.so.NUMBER; the newest comes first.
+    Return a list of (path, source) for the files STEM.so.NUMBER; the newest of a folder comes first.
 
-    stem: path without .so.NUMBER; the path may contain wildcards
+    stem: path below a folder, without .so.NUMBER. folders: pairs (folder, source); a folder may
+    contain wildcards.
     """
     return [
-        (path, source)
-        for path in sort_newest_first(host.list_matching_paths(stem + '.so.*'))
-        if re.search(r'\.so\.\d+$', path)
+        candidate
+        for folder, source in folders
+        for candidate in host.list_newest_paths('%s/%s.so.*' % (folder, stem), source)
+        if re.search(r'\.so\.\d+$', candidate[0])
     ]
 
 
@@ -176,21 +172,14 @@ def survey_cuda(survey: 'Survey') -> None:
     Cray's GPU transport layer needs libcudart. The function does not search for the library of the
     GPU driver (libcuda), because the container runtime injects libcuda.
     """
-    host = survey.host
-    candidates = [
-        candidate
-        for name in ('CUDA_HOME', 'CUDATOOLKIT_HOME')
-        if host.get_variable(name)
-        for candidate in _list_versioned_libraries(
-            host, host.get_variable(name).rstrip('/') + '/lib64/libcudart', name
-        )
+    folders = survey.host.list_variable_folders('CUDA_HOME', 'CUDATOOLKIT_HOME')
+    folders += [
+        (folder, folder) for folder in ('/usr/local/cuda*', '/opt/nvidia/hpc_sdk/*/*/cuda/*')
     ]
-    for folder in ('/usr/local/cuda*', '/opt/nvidia/hpc_sdk/*/*/cuda/*'):
-        candidates += _list_versioned_libraries(host, folder + '/lib64/libcudart', folder)
     if (
         not survey.select_library(
             'libcudart',
-            candidates,
+            _list_versioned_libraries(survey.host, 'lib64/libcudart', folders),
             "Cray's GPU transport layer needs libcudart, the CUDA runtime",
             'GPU',
         )
@@ -230,13 +219,7 @@ def survey_gtl(survey: 'Survey') -> None:
     paths = [
         survey.select_library(
             'libmpi_gtl_' + kind,
-            [
-                candidate
-                for folder, source in folders
-                for candidate in _list_versioned_libraries(
-                    host, '%s/libmpi_gtl_%s' % (folder, kind), source
-                )
-            ],
+            _list_versioned_libraries(host, 'libmpi_gtl_' + kind, folders),
             "libmpi_gtl is the GPU transport layer of Cray MPICH for %s; without libmpi_gtl, "
             "MPI calls with buffers in GPU memory fail" % maker,
             'GPU',

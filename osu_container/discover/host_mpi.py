@@ -7,10 +7,9 @@ srun's option --mpi=.
 
 import os
 import re
-from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, Dict, List, Tuple
 
-from osu_container.discover.host import SurveyedHost, sort_newest_first
+from osu_container.discover.host import SurveyedHost, parse_numbers
 
 if TYPE_CHECKING:
     from osu_container.discover.survey import Survey
@@ -87,15 +86,11 @@ def survey_open_mpi(survey: 'Survey') -> None:
     """Record the host's Open MPI and the folders of its plugins in the survey."""
     host, soname = survey.host, 'libmpi.so.40'
     candidates = [
-        ('%s/lib/%s' % (host.get_variable(name).rstrip('/'), soname), name)
-        for name in ('EBROOTOPENMPI', 'MPI_HOME')
-        if host.get_variable(name)
+        ('%s/lib/%s' % (folder, soname), name)
+        for folder, name in host.list_variable_folders('EBROOTOPENMPI', 'MPI_HOME')
     ]
     candidates += survey.list_path_candidates(soname)
-    candidates += [
-        (path, 'in /opt')
-        for path in sort_newest_first(host.list_matching_paths('/opt/openmpi/*/lib/' + soname))
-    ]
+    candidates += host.list_newest_paths('/opt/openmpi/*/lib/' + soname, 'in /opt')
     path = survey.select_library(
         'libompi',
         candidates + survey.list_library_candidates(soname),
@@ -141,8 +136,7 @@ def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str,
             '%s/%s' % (folder, LIBMPI),
             '%s, a variable that the loaded module cray-mpich-abi has set, names the folder' % name,
         )
-        for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
-        for folder in host.list_variable_folders(name)
+        for folder, name in host.list_variable_folders('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         if folder.endswith('/lib-abi-mpich')
     ]
 
@@ -160,11 +154,9 @@ def _list_cray_builds(host: SurveyedHost, loaded: str) -> List[str]:
     release = re.search(r'/mpich/[\d.]+/', loaded + '/')
 
     def get_rank(path: str) -> Tuple[bool, List[int], bool, List[int]]:
-        numbers = [
-            [int(part) for part in re.findall(r'\d+', text)] for text in (path.split('/')[5], path)
-        ]
         is_loaded = release is not None and release.group() in path
-        return is_loaded, numbers[0], '/gnu/' in path, numbers[1]
+        numbers = parse_numbers(path.split('/')[5])
+        return is_loaded, numbers, '/gnu/' in path, parse_numbers(path)
 
     return sorted(
         [
@@ -194,10 +186,7 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
         + survey.list_path_candidates(LIBMPI)
         + survey.list_library_candidates(LIBMPI)
         + [
-            (
-                path,
-                'found in a folder below /opt, /usr/local or /usr/lib64 that usually contains MPI',
-            )
+            candidate
             for pattern in (
                 '/opt/mpich*/lib/',
                 '/opt/mpich/*/lib/',
@@ -205,7 +194,10 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
                 '/usr/lib64/mpich/lib/',
                 '/opt/intel/oneapi/mpi/*/lib/',
             )
-            for path in sort_newest_first(host.list_matching_paths(pattern + LIBMPI))
+            for candidate in host.list_newest_paths(
+                pattern + LIBMPI,
+                'found in a folder below /opt, /usr/local or /usr/lib64 that usually contains MPI',
+            )
         ]
     )
 
@@ -281,11 +273,9 @@ def survey_cray_libraries(survey: 'Survey') -> None:
         ),
     ):
         paths = [
-            (path, folder)
+            candidate
             for folder in folders
-            for path in sort_newest_first(
-                host.list_matching_paths('%s/%s' % (folder.rstrip('/'), soname))
-            )
+            for candidate in host.list_newest_paths('%s/%s' % (folder.rstrip('/'), soname), folder)
         ]
         more: Dict[str, Any] = (
             {'opened_as': [soname], 'serves': 'MPI_File_open'}
@@ -315,11 +305,7 @@ def survey_pmi(survey: 'Survey') -> None:
             and '/opt/cray/' in survey.get_value('libraries.libmpi')
         )
         preferred['host'] = 'cray_shasta' if is_cray else 'pmix' if family == 'Open MPI' else 'pmi2'
-    chosen = OrderedDict(
-        (role, preferred[role])
-        for role in ('image', 'host', 'Open MPI')
-        if preferred.get(role) in kinds
-    )
+    chosen = {role: kind for role, kind in sorted(preferred.items()) if kind in kinds}
     survey.add_fact(
         'pmi',
         chosen,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, List, NamedTuple, Optional, Tuple
 
 from osu_container.base.files import read_plain_file
 from osu_container.data.networks import NETWORKS, PREFERRED_NETWORKS
-from osu_container.discover.host import SurveyedHost, sort_newest_first
+from osu_container.discover.host import SurveyedHost
 from osu_container.image.elf import ElfError, read_elf
 from osu_container.image.traits import read_fabric_traits
 from osu_container.verdict.layers import split_provider
@@ -63,11 +63,7 @@ def survey_network_cards(survey: 'Survey') -> None:
     survey.add_fact('interfaces', names, '/sys/class/net', section='network')
     cards = sorted(
         set(host.list_names('/sys/class/cxi'))
-        | {
-            os.path.basename(path)
-            for path in host.list_matching_paths('/dev/cxi*')
-            if re.search(r'/cxi\d+$', path)
-        }
+        | set(map(os.path.basename, host.list_matching_paths('/dev/cxi[0-9]*')))
     )
     survey.slingshot = bool(
         cards or any(name.startswith('hsn') for name in names) or host.exists('/opt/cray/libfabric')
@@ -110,7 +106,8 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
     """
     kinds = {card.kind for card in cards}.union(['Slingshot'] if survey.slingshot else [])
     kind = next((network for network in PREFERRED_NETWORKS if network in kinds), 'Ethernet')
-    drivers = sorted({card.driver for card in cards if card.kind == kind and card.driver})
+    chosen = [card for card in cards if card.kind == kind]
+    drivers = sorted({card.driver for card in chosen if card.driver})
     if kind in ('Slingshot', 'Ethernet'):
         source = (
             '/sys/class/cxi, /opt/cray/libfabric'
@@ -119,10 +116,7 @@ def select_network(survey: 'Survey', cards: List[NetworkCard]) -> None:
             'in ' + INFINIBAND_FOLDER
         )
     else:
-        source = '%s: %s' % (
-            INFINIBAND_FOLDER,
-            ', '.join(card.name for card in cards if card.kind == kind),
-        )
+        source = '%s: %s' % (INFINIBAND_FOLDER, ', '.join(card.name for card in chosen))
     others = sorted(other for other in kinds if other and other != kind)
     survey.add_fact(
         'network',
@@ -198,16 +192,13 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
             '%s/%s' % (folder, LIBFABRIC),
             '%s, a variable that the loaded module libfabric has set, names the folder' % name,
         )
-        for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
-        for folder in host.list_variable_folders(name)
+        for folder, name in host.list_variable_folders('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         if '/libfabric/' in folder + '/'
     ]
-    candidates += [
-        (path, 'found in the newest release in /opt/cray/libfabric')
-        for path in sort_newest_first(
-            host.list_matching_paths('/opt/cray/libfabric/*/lib64/' + LIBFABRIC)
-        )
-    ]
+    candidates += host.list_newest_paths(
+        '/opt/cray/libfabric/*/lib64/' + LIBFABRIC,
+        'found in the newest release in /opt/cray/libfabric',
+    )
     candidates += survey.list_path_candidates(LIBFABRIC)
     return candidates + survey.list_library_candidates(LIBFABRIC)
 
@@ -339,19 +330,19 @@ def _read_card(host: SurveyedHost, name: str) -> NetworkCard:
             (driver for driver, pattern in _DRIVER_NAME_PATTERNS.items() if pattern.match(name)), ''
         )
     )
-    ports = ['%s/ports/%s' % (folder, port) for port in host.list_names(folder + '/ports')]
-    states = [host.read_text(port + '/state').strip() for port in ports]
-    up = not any(states) or any(state.endswith('ACTIVE') for state in states)
-    links = [
-        host.read_text(port + '/link_layer').strip()
-        for port, state in zip(ports, states)
-        if not any(states) or state.endswith('ACTIVE') or not up
-    ]
-    kind = _KIND_BY_DRIVER.get(driver) or next(
-        (_KIND_BY_LINK[link] for link in links if link in _KIND_BY_LINK), None
+    states, links = (
+        [
+            host.read_text('%s/ports/%s/%s' % (folder, port, file)).strip()
+            for port in host.list_names(folder + '/ports')
+        ]
+        for file in ('state', 'link_layer')
     )
-    if (
-        host.read_text(folder + '/node_type').strip().startswith('4')
-    ):  # iWARP and usNIC are not supported by this project
-        kind = None
-    return NetworkCard(name, kind, driver, up)
+    active = [link for link, state in zip(links, states) if state.endswith('ACTIVE')]
+    kind = _KIND_BY_DRIVER.get(driver) or next(
+        (_KIND_BY_LINK[link] for link in active or links if link in _KIND_BY_LINK), None
+    )
+    # iWARP and usNIC are not supported by this project.
+    is_supported = not host.read_text(folder + '/node_type').startswith('4')
+    return NetworkCard(
+        name, kind if is_supported else None, driver, bool(active) or not any(states)
+    )

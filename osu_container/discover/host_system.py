@@ -37,9 +37,7 @@ def survey_runtime(survey: 'Survey') -> None:
     ]
     # Prefer a runtime below the root to the runtime of this machine.
     results.sort(
-        key=lambda result: (
-            not (host.find_command(result.words[0]) or '').startswith(host.root + '/')
-        )
+        key=lambda result: not str(host.find_command(result.words[0])).startswith(host.root + '/')
     )
     if results:
         survey.add_fact(
@@ -289,8 +287,7 @@ def _add_dependency_folders(survey: 'Survey', folders: List[str]) -> None:
     host, rocm = survey.host, survey.get_value('rocm')
     candidates = [
         folder
-        for name in ('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
-        for folder in host.list_variable_folders(name)
+        for folder, _ in host.list_variable_folders('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
     ]
     candidates += [rocm + '/llvm/lib', rocm + '/lib/llvm/lib'] if rocm else []
     candidates += ['/opt/cray/pe/gcc-libs', '/opt/cray/pe/gcc-libs/default']
@@ -303,9 +300,7 @@ def _add_dependency_folders(survey: 'Survey', folders: List[str]) -> None:
     while starts:  # each iteration adds a folder
         search = [host.add_root(folder) for folder in folders] + (folders if host.root else [])
         try:
-            missing = collect_dependencies(
-                list(starts.values()), search, lambda soname: soname in names
-            )[1]
+            missing = collect_dependencies(list(starts.values()), search, names.__contains__)[1]
         except ElfError as err:
             host.add_remark(
                 "cannot determine which libraries the injected host libraries need: %s" % err
@@ -335,16 +330,6 @@ def _add_dependency_folders(survey: 'Survey', folders: List[str]) -> None:
                 for library in entry['inject'] + entry['inject_if_known']
                 if library in starts
             ]
-            survey.unresolved[name] = (
-                sorted(
-                    {
-                        soname
-                        for soname, _ in collect_dependencies(
-                            injected, search, lambda soname: False
-                        )[1]
-                    }
-                )
-                if injected
-                else []
-            )
+            unresolved = collect_dependencies(injected, search, set().__contains__)[1]
+            survey.unresolved[name] = sorted({soname for soname, _ in unresolved})
         return

@@ -8,7 +8,6 @@ description contains no facts about other files and no user names.
 """
 
 import os
-from collections import OrderedDict
 from typing import Any, Dict, List, Optional, Tuple
 
 from osu_container.base.files import read_plain_file
@@ -41,7 +40,7 @@ class _LibraryCollector:
         node: name of this node.
         """
         self.host, self.today, self.node = host, today, node
-        self.libraries: Dict[str, List[Dict[str, Any]]] = OrderedDict()
+        self.libraries: Dict[str, List[Dict[str, Any]]] = {}
         self.names: Dict[str, List[str]] = {}
         self.cached: Dict[str, str] = {}
         self._by_file: Dict[str, str] = {}
@@ -60,14 +59,8 @@ class _LibraryCollector:
         self.add_dependencies()
 
     def build_statement(self, **facts: Any) -> Dict[str, Any]:
-        return OrderedDict(
-            [
-                ('evidence', 'measured'),
-                ('source', 'the file, on %s' % self.node),
-                ('date', self.today),
-            ]
-            + sorted(facts.items())
-        )
+        source = 'the file, on %s' % self.node
+        return dict(facts, evidence='measured', source=source, date=self.today)
 
     def add_library(self, path: str, root: Optional[str] = None) -> None:
         """
@@ -216,14 +209,13 @@ def describe_host(
         )
     ]
     collector = _LibraryCollector(host, sites, today, node)
-    glibc = [
-        statement['verdef']
+    newest = sort_versions(
+        version
         for statements in collector.libraries.values()
         for statement in statements
         if statement.get('soname') == LIBC
-    ]
-    newest = sort_versions(
-        version for verdef in glibc for version in verdef if version.startswith('GLIBC_2')
+        for version in statement['verdef']
+        if version.startswith('GLIBC_2')
     )[-1:]
     return {
         'format': HOST_FORMAT,

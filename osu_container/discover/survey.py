@@ -10,7 +10,6 @@ and consequence.
 
 import os
 import re
-from collections import OrderedDict
 from typing import Any, Callable, Dict, Iterable, List, Optional, Tuple
 
 from osu_container.discover import host_gpu, host_mpi, host_network, host_system
@@ -19,16 +18,16 @@ from osu_container.image.libraries import read_library
 
 #: {key of the result: command}; all commands run at the same time
 COMMANDS = {
-    'apptainer': ['apptainer', '--version'],
-    'singularity': ['singularity', '--version'],
-    'mpi': ['srun', '--mpi=list'],
-    'slurm': ['scontrol', 'show', 'config'],
-    'partitions': ['sinfo', '-h', '-o', '%P|%G'],
-    'libfabric': ['pkg-config', '--variable=libdir', 'libfabric'],
-    'mpicc': ['mpicc', '-show'],
-    'glibc': ['getconf', 'GNU_LIBC_VERSION'],
-    'libraries': ['ldconfig', '-p'],
-    'nvidia': ['nvidia-smi', '--query-gpu=name,compute_cap', '--format=csv,noheader'],
+    'apptainer': 'apptainer --version',
+    'singularity': 'singularity --version',
+    'mpi': 'srun --mpi=list',
+    'slurm': 'scontrol show config',
+    'partitions': 'sinfo -h -o %P|%G',
+    'libfabric': 'pkg-config --variable=libdir libfabric',
+    'mpicc': 'mpicc -show',
+    'glibc': 'getconf GNU_LIBC_VERSION',
+    'libraries': 'ldconfig -p',
+    'nvidia': 'nvidia-smi --query-gpu=name,compute_cap --format=csv,noheader',
 }
 #: The parts of a survey; the order matters, because parts use facts of earlier parts
 SUBJECTS: Tuple[Callable[['Survey'], None], ...] = (
@@ -61,10 +60,10 @@ class Survey:
         today: the current day as ISO date.
         """
         self.host, self.today = host, today
-        self.facts: Dict[str, Dict[str, Any]] = OrderedDict()
+        self.facts: Dict[str, Dict[str, Any]] = {}
         self.missing: List[Dict[str, str]] = []
         #: {name: {path, family, release}}
-        self.libraries: Dict[str, Dict[str, Any]] = OrderedDict()
+        self.libraries: Dict[str, Dict[str, Any]] = {}
         #: whether the system has these products, which decides whether a missing part matters
         self.cray = host.exists('/opt/cray/pe')
         self.slingshot = self.amd = self.nvidia = False
@@ -101,6 +100,10 @@ class Survey:
     def get_value(self, key: str, default: Any = None) -> Any:
         """Return the value of a fact, or `default` if the survey does not contain the fact."""
         return self.facts[key]['value'] if key in self.facts else default
+
+    def uses_cxi(self) -> bool:
+        """Return whether the libfabric provider of the site is cxi."""
+        return self.get_value('provider') == 'cxi'
 
     def add_missing(self, part: str, consequence: str) -> None:
         """Record that the system lacks a part, with the consequence for the user."""
@@ -189,16 +192,16 @@ class Survey:
     def list_path_candidates(self, soname: str) -> List[Tuple[str, str]]:
         """Return (path, source) for the library in each folder of LD_LIBRARY_PATH."""
         return [
-            ('%s/%s' % (folder, soname), 'LD_LIBRARY_PATH')
-            for folder in self.host.list_variable_folders('LD_LIBRARY_PATH')
+            ('%s/%s' % (folder, soname), name)
+            for folder, name in self.host.list_variable_folders('LD_LIBRARY_PATH')
         ]
 
     def survey_system(self) -> 'Survey':
         """Run all commands and all parts of the survey, and return the completed Survey."""
         host = self.host
-        commands = OrderedDict(
-            item for item in COMMANDS.items() if not (item[0] == 'libraries' and host.root)
-        )
+        commands = {key: command.split() for key, command in COMMANDS.items()}
+        if host.root:  # ldconfig reads the cache of this machine
+            del commands['libraries']
         if host.environment.get('LMOD_CMD'):
             commands['modules'] = [host.environment['LMOD_CMD'], 'bash', '-t', 'avail']
         host.run_commands(commands)

@@ -8,17 +8,18 @@ from typing import Any, Dict, List, Optional
 from osu_container.base import columns
 from osu_container.discover.entry import select_easyconfig
 
-SECTIONS = [
-    ('runtime', 'Container runtime'),
-    ('MPI', 'MPI'),
-    ('network', 'Network'),
-    ('PMI', 'Rank launch'),
-    ('GPU', 'GPU'),
-    ('Slurm', 'Slurm'),
-    ('files', 'Files'),
-    ('modules', 'Modules'),
-    ('system', 'System'),
-]
+#: {section of a fact: title in the report}
+SECTIONS = {
+    'runtime': 'Container runtime',
+    'MPI': 'MPI',
+    'network': 'Network',
+    'PMI': 'Rank launch',
+    'GPU': 'GPU',
+    'Slurm': 'Slurm',
+    'files': 'Files',
+    'modules': 'Modules',
+    'system': 'System',
+}
 
 
 def render_site_file(system: Dict[str, Any]) -> str:
@@ -92,7 +93,7 @@ def format_survey_report(system: Dict[str, Any]) -> str:
             subsequent_indent='    ',
         )
     ]
-    for section, title in SECTIONS:
+    for section, title in SECTIONS.items():
         facts = [(key, fact) for key, fact in system['facts'].items() if fact['section'] == section]
         lines += _format_section(
             title, [line for key, fact in facts for line in _format_fact_lines(key, fact)]

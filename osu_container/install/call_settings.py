@@ -9,6 +9,7 @@ the reason of each setting.
 """
 
 import os
+from pathlib import Path
 from typing import Dict, List, Tuple
 
 from osu_container.base.places import PACKAGE, SCRIPTS
@@ -34,34 +35,33 @@ def render_call_settings(
     sif: file name of the image in the installation. wrapped: whether the installation contains the
     wrappers of lumi-container-wrapper.
     """
+    container, environment = settings.container, settings.environment
     rows = [
         ('image', sif),
         ('image_folders', ' '.join(settings.load_checks.image_folders)),
         ('runtime', runtime_command),
-        ('prefix', settings.container.env_prefix),
+        ('prefix', container.env_prefix),
         ('pmi', '%s %s' % (settings.stack.pmi, settings.stack.pmi_variable or '')),
-        ('nv', '1' if settings.container.needs_nvidia else ''),
-        ('start', 'run' if settings.container.uses_entrypoint else ''),
+        ('nv', '1' if container.needs_nvidia else ''),
+        ('start', 'run' if container.uses_entrypoint else ''),
         ('local_sizes', ' '.join(launching.list_local_size_variables())),
         ('kept', '|'.join(KEPT_PREFIXES)),
-        ('share', '1' if settings.container.shares_container else ''),
+        ('share', '1' if container.shares_container else ''),
         (
             'apart',
-            ' '.join(
-                '%(name)s=%(value)s' % entry for entry in settings.container.separate_variables
-            ),
+            ' '.join('%(name)s=%(value)s' % entry for entry in container.separate_variables),
         ),
         ('wrappers', 'wrappers/bin' * wrapped),
         ('files', format_run_files(settings)),
     ]
-    rows += [('bind', format_bind(*bind[:2])) for bind in settings.container.binds]
+    rows += [('bind', format_bind(*bind[:2])) for bind in container.binds]
     for key, entries in (
-        ('default', settings.environment.variables),
-        ('inside', settings.environment.command_variables),
+        ('default', environment.variables),
+        ('inside', environment.command_variables),
     ):
         rows += [(key, '%(name)s=%(value)s' % entry) for entry in entries]
-    if settings.container.host_path:
-        rows.append(('default', 'OSU_SWAP_PATH=' + ':'.join(settings.container.host_path)))
+    if container.host_path:
+        rows.append(('default', 'OSU_SWAP_PATH=' + ':'.join(container.host_path)))
     rows.append(('default', 'OSU_PROMISE=' + format_expectation(settings)))
     return HEAD + ''.join('%s %s\n' % row for row in rows if row[1])
 
@@ -86,6 +86,21 @@ def render_module_injection(settings: Settings, sif: str = '') -> str:
         sif,
         [(entry['name'], entry['value']) for entry in container.exported_variables],
     )
+
+
+def render_command_files(
+    settings: Settings, sif: str, runtime: str, wrapped: bool = False
+) -> Dict[str, str]:
+    """
+    Return {name: text} of the files that bin/run-in-container reads.
+
+    sif: path of the image, relative to the installation or absolute. runtime: command of the
+    container runtime. wrapped: see render_call_settings().
+    """
+    return {
+        NAME: render_call_settings(settings, sif, runtime, wrapped),
+        INJECTION_NAME: render_module_injection(settings, os.path.basename(sif)),
+    }
 
 
 def format_run_files(settings: Settings) -> str:
@@ -128,16 +143,17 @@ def list_tool_variables(settings: Settings) -> List[Tuple[str, str, str]]:
 
     The third part is the name of the command that reads the variable.
     """
+    container, environment = settings.container, settings.environment
     variables = [('OSU_PROMISE', format_expectation(settings), 'proof')]
     if settings.stack.launcher != DEFAULT_LAUNCHER:
         variables.append(('OSU_LAUNCHER', settings.stack.launcher, 'osu-proof'))
-    if settings.environment.gpu_map:
+    if environment.gpu_map:
         variables += [
             (
                 'OSU_GPU_MAP',
                 ' '.join(
                     '%d:%s:%s' % (gpu['gcd'], gpu['mask'], gpu['nic'])
-                    for gpu in settings.environment.gpu_map
+                    for gpu in environment.gpu_map
                 ),
                 'osu-gpu-bind',
             ),
@@ -145,15 +161,13 @@ def list_tool_variables(settings: Settings) -> List[Tuple[str, str, str]]:
                 'OSU_GPU_VARIABLES',
                 ' '.join(
                     '%s=%s' % (entry['name'], entry['value'])
-                    for entry in settings.environment.rank_variables
+                    for entry in environment.rank_variables
                 ),
                 'osu-gpu-bind',
             ),
         ]
-    if settings.container.host_path:
-        variables.append(
-            ('OSU_SWAP_PATH', ':'.join(settings.container.host_path), 'the entrypoint')
-        )
+    if container.host_path:
+        variables.append(('OSU_SWAP_PATH', ':'.join(container.host_path), 'the entrypoint'))
     return variables
 
 
@@ -164,16 +178,12 @@ def create_module_folder(folder: str, settings: Settings, sif: str, runtime: str
     The variables are {name: value}. `sif` is the path of the image, and `runtime` is the command of
     the container runtime. Raises OSError.
     """
+    root = Path(folder)
     for below in ('bin', 'libexec', 'proof'):
-        os.makedirs(os.path.join(folder, below))
-    texts = {
-        NAME: render_call_settings(settings, os.path.abspath(sif), runtime),
-        INJECTION_NAME: render_module_injection(settings, os.path.basename(sif)),
-    }
-    for name, text in texts.items():
+        (root / below).mkdir(parents=True)
+    for name, text in render_command_files(settings, os.path.abspath(sif), runtime).items():
         if text:
-            with open(os.path.join(folder, name), 'w', encoding='utf-8') as handle:
-                handle.write(text)
+            (root / name).write_text(text, encoding='utf-8')
     links = {
         'bin/osu-gpu-bind': SCRIPTS + '/osu-gpu-bind',
         'libexec/share-container': SCRIPTS + '/share-container',
@@ -185,15 +195,15 @@ def create_module_folder(folder: str, settings: Settings, sif: str, runtime: str
         for command in [*settings.programs, 'osu-exec']
     )
     for name, target in links.items():
-        os.symlink(target, os.path.join(folder, name))
+        (root / name).symlink_to(target)
     variables = {
         variable['name']: variable['value']
         for variable in settings.environment.variables
         if variable['name'] not in os.environ
     }
     variables.update((name, value) for name, value, _ in list_tool_variables(settings))
-    return dict(
-        variables,
-        OSU_MODULE_ROOT=folder,
+    return {
+        **variables,
+        'OSU_MODULE_ROOT': folder,
         **dict(launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)),
-    )
+    }

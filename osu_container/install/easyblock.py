@@ -11,6 +11,7 @@ import os
 import re
 import signal
 import socket
+from pathlib import Path
 from typing import Any, Callable, Dict, List, Optional, Sequence, Tuple
 
 from easybuild.framework.easyblock import EasyBlock
@@ -35,7 +36,7 @@ from osu_container.base.terminal import escape_text
 from osu_container.data.sites import SITES
 from osu_container.image.image import find_space_problem
 from osu_container.image.sif import ImageError
-from osu_container.install import call_settings
+from osu_container.install.call_settings import render_command_files
 from osu_container.install.module_text import (
     SETTINGS_FOLDER,
     format_help,
@@ -47,7 +48,6 @@ from osu_container.install.module_text import (
 from osu_container.install.native import PortsError
 from osu_container.install.staged import StagedInstall, format_disk_error, install_proof
 from osu_container.install.wrappers import WrapperError
-from osu_container.verdict import injection
 from osu_container.verdict.facts import FactsError, validate_facts
 from osu_container.verdict.settings import (
     Settings,
@@ -315,7 +315,8 @@ class SiteEasyBlock(EasyBlock):
         osu-explain prints the file settings.json. Each command of an installed module reads the
         file call-settings when the command runs.
         """
-        content = dict(explain_settings(self.resolve_settings()), module=self.full_mod_name)
+        settings = self.resolve_settings()
+        content = dict(explain_settings(settings), module=self.full_mod_name)
         if self.site['name'] not in SITES or is_site_file(self.cfg['site']):
             # osu-container bench reads it; the package has no entry of this site.
             content['site_entry'] = self.site
@@ -324,24 +325,21 @@ class SiteEasyBlock(EasyBlock):
         )
         # With --module-only the folder may have modules that do not apply any more.
         remove_dir(os.path.join(folder, SETTINGS_FOLDER))
-        for name, text in render_settings_modules(self.resolve_settings()).items():
-            write_file(os.path.join(folder, SETTINGS_FOLDER, name), text)
-        if self.resolve_settings().container.env_prefix:
-            write_file(
-                os.path.join(folder, call_settings.NAME),
-                call_settings.render_call_settings(
-                    self.resolve_settings(),
+        texts = {
+            os.path.join(SETTINGS_FOLDER, name): text
+            for name, text in render_settings_modules(settings).items()
+        }
+        if settings.container.env_prefix:
+            texts.update(
+                render_command_files(
+                    settings,
                     self.facts['image']['file'],
                     self.facts['host']['runtime']['command'],
                     self.facts.get('wrapper', False),
-                ),
+                )
             )
-            write_file(
-                os.path.join(folder, injection.NAME),
-                call_settings.render_module_injection(
-                    self.resolve_settings(), self.facts['image']['file']
-                ),
-            )
+        for name, text in texts.items():
+            write_file(os.path.join(folder, name), text)
 
     def make_module_step(self, fake: bool = False) -> Any:
         """
@@ -393,17 +391,14 @@ class SiteEasyBlock(EasyBlock):
 
     def remove_empty_folders(self) -> None:
         """Remove the empty folders that EasyBuild created for this installation and module."""
-        paths = [
-            self.installdir,
-            os.path.dirname(self.installdir),
-            os.path.dirname(self.mod_filepath),
-        ]
-        for folder in ActiveMNS().det_module_symlink_paths(self.cfg):
-            path = os.path.join(install_path('mod'), folder, self.name)
-            paths += [path, os.path.dirname(path)]
+        folder = Path(self.installdir)
+        paths = [folder, folder.parent, Path(self.mod_filepath).parent]
+        for name in ActiveMNS().det_module_symlink_paths(self.cfg):
+            folder = Path(install_path('mod'), name, self.name)
+            paths += [folder, folder.parent]
         for path in paths:
             with contextlib.suppress(OSError):  # not empty, or does not exist
-                os.rmdir(path)
+                path.rmdir()
 
     def sanity_check_step(self, *args: Any, **kwargs: Any) -> None:
         """

@@ -10,7 +10,7 @@ import json
 import os
 import re
 import subprocess
-from typing import Any, Callable, Dict, List, Optional, Tuple
+from typing import Any, Callable, List, Optional, Tuple
 
 from osu_container.base import shell
 from osu_container.base.files import read_plain_file
@@ -38,11 +38,6 @@ def format_build_command(name: str) -> str:
     return '%s image build %s' % (find_builder() or 'scripts/osu-container', image)
 
 
-def _clean_environment() -> Dict[str, str]:
-    """Return the environment for osu-container, without the variables of EasyBuild's Python."""
-    return dict(item for item in os.environ.items() if item[0] not in ('PYTHONPATH', 'PYTHONHOME'))
-
-
 def _run_builder(arguments: List[str], **options: Any) -> Tuple[int, str]:
     """
     Run `osu-container image` with `arguments` and return (exit code, output).
@@ -50,10 +45,12 @@ def _run_builder(arguments: List[str], **options: Any) -> Tuple[int, str]:
     options: keyword arguments of subprocess.run(). Unless the options redirect the output, the
     command prints its output to stdout of this process, and the returned output is ''.
     """
+    # The variables of EasyBuild's Python do not fit the Python of osu-container.
+    excluded = ('PYTHONPATH', 'PYTHONHOME')
     proc = subprocess.run(
         [str(find_builder()), 'image'] + arguments,
         stdin=subprocess.DEVNULL,
-        env=_clean_environment(),
+        env={name: value for name, value in os.environ.items() if name not in excluded},
         universal_newlines=True,
         **options,
     )
@@ -83,8 +80,7 @@ def _try_build(name: str, mode: str, target: str) -> Optional[str]:
             or output.strip()
             or "the command `osu-container image build --check` failed with exit code %d" % code
         )
-    if not os.path.isdir(os.path.dirname(target)):
-        os.makedirs(os.path.dirname(target))
+    os.makedirs(os.path.dirname(target), exist_ok=True)
     code, _ = _run_builder(['build', '--output', target, name])
     if code:
         return (

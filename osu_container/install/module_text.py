@@ -150,7 +150,8 @@ def format_help(
     """
     stack = settings.stack
     run = launching.format_launch_example(stack.launcher, stack.pmi, example)
-    environment, width = settings.environment, WIDTH - _TEXT_COLUMN
+    environment, container = settings.environment, settings.container
+    width = WIDTH - _TEXT_COLUMN
     rows: List[Tuple[str, str]] = [('MPI', '%s, %s' % (stack.mpi, stack.libfabric))]
     if image:  # $SIF has the full name.
         short = image[:32] + '...' + image[35 - width :]
@@ -167,11 +168,11 @@ def format_help(
     if environment.setting_variables:
         names = ' '.join(sorted(environment.setting_variables))
         rows.append(('settings', 'module load osu-settings/NAME: ' + names))
-    if settings.container.user_path is not None:
+    if container.user_path is not None:
         rows.append(('yours', '/user-software; make-squashfs packs /user-software into one file'))
-    if settings.container.shares_container:
+    if container.shares_container:
         rows.append(('containers', 'all ranks of a node share a container, unless OSU_SHARE=0'))
-    if settings.container.env_prefix:
+    if container.env_prefix:
         rows.append(('others', 'to start other containers, first run: module unload %s' % module))
     whole = ['osu-proof -- ' + escape_line(run), escape_line(run)]
     return [
@@ -389,26 +390,27 @@ def render_runtime_lines(settings: Settings, name: str) -> List[str]:
 
     The variables contain, for example, the bind mounts of containers. name: name of the module.
     """
-    prefix = settings.container.env_prefix or ''
+    container = settings.container
+    prefix = container.env_prefix or ''
     names = {'kept': re.sub(r'\W', '_', name).upper(), 'variable': prefix + '_BIND'}
     lines = [SCOPE_TEXT % names, *render_bind_lines(settings)]
     lines.append(
         add_comment(
             'bind(pathJoin(root, "%s") .. ":%s")' % (NAME, TARGET),
-            "sets LD_LIBRARY_PATH" + " and LD_PRELOAD" * bool(settings.container.preload),
+            "sets LD_LIBRARY_PATH" + " and LD_PRELOAD" * bool(container.preload),
         )
     )
-    paths = [path for path, target, _ in settings.container.binds if path == target]
-    paths += [entry['path'] for entry in settings.container.run_files if '{' not in entry['path']]
+    paths = [path for path, target, _ in container.binds if path == target]
+    paths += [entry['path'] for entry in container.run_files if '{' not in entry['path']]
     if paths:
         lines += [
             wrap_code('for _, path in ipairs({ %s }) do' % ', '.join(map(protect_string, paths))),
             '    if mode() == "unload" or lfs.attributes(path) then bind(path) end -- skip paths that this node lacks',
             'end',
         ]
-    if settings.container.user_path is not None:
+    if container.user_path is not None:
         lines.append(USER_TEXT)
-    if settings.container.needs_nvidia:
+    if container.needs_nvidia:
         lines.append(
             add_comment(
                 'if scope ~= "commands" then pushenv("%s_NV", "1") end' % prefix,

@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import zipfile
+from pathlib import Path
 from typing import Any, Dict, Iterable, List, Mapping, Optional
 
 from osu_container.image.elf import ElfError, read_elf
@@ -22,20 +23,10 @@ RCCL_PLUGIN = 'lib/librccl-net.so'
 #: layer
 MPI_SONAME = re.compile(r'libmpi(?!_gtl)')
 #: Names of the benchmarks that scripts/osu-port runs; each name becomes a link to osu-port
-PORTS = [
-    'osu_allgather',
-    'osu_alltoall',
-    'osu_alltoallv',
-    'osu_barrier',
-    'osu_bcast',
-    'osu_bibw',
-    'osu_bw',
-    'osu_gather',
-    'osu_get_bw',
-    'osu_latency',
-    'osu_multi_lat',
-    'osu_scatter',
-]
+PORTS = (
+    'osu_allgather osu_alltoall osu_alltoallv osu_barrier osu_bcast osu_bibw osu_bw osu_gather '
+    'osu_get_bw osu_latency osu_multi_lat osu_scatter'
+).split()
 
 
 class PortsError(Exception):
@@ -135,15 +126,12 @@ def link_programs(folder: str, prefix: str) -> List[str]:
     folder: the installation, which contains bin and libexec. The benchmarks are the executable
     files below libexec whose names begin with `prefix`.
     """
-    bindir = os.path.join(folder, 'bin')
-    os.makedirs(bindir, exist_ok=True)
-    for place, _, names in os.walk(os.path.join(folder, 'libexec')):
-        for path in [os.path.join(place, name) for name in names if name.startswith(prefix)]:
-            if os.access(path, os.X_OK):
-                os.symlink(
-                    os.path.relpath(path, bindir), os.path.join(bindir, os.path.basename(path))
-                )
-    return sorted(os.listdir(bindir))
+    bindir = Path(folder, 'bin')
+    bindir.mkdir(parents=True, exist_ok=True)
+    for path in Path(folder, 'libexec').rglob(prefix + '*'):
+        if os.access(str(path), os.X_OK) and not path.is_dir():
+            (bindir / path.name).symlink_to(os.path.relpath(str(path), str(bindir)))
+    return sorted(path.name for path in bindir.iterdir())
 
 
 def select_mpi4py_wheel(python: str, sources: Dict[str, Dict[str, Any]]) -> Dict[str, Any]:
@@ -181,15 +169,13 @@ def install_ports(wheel: str, launcher: str, folder: str, libmpi: str) -> None:
     The function also creates a link in the folder bin for each port of a benchmark. libmpi: path of
     the MPI library that the launcher passes to mpi4py.
     """
-    for name in ('bin', 'libexec', 'lib'):
-        os.makedirs(os.path.join(folder, name))
+    root, name = Path(folder), os.path.basename(launcher)
+    for below in ('bin', 'libexec', 'lib'):
+        (root / below).mkdir(parents=True)
     with zipfile.ZipFile(wheel) as archive:
-        archive.extractall(os.path.join(folder, 'lib', 'python'))
-    target = os.path.join(folder, 'libexec', os.path.basename(launcher))
-    shutil.copy(launcher, target)
-    os.chmod(target, 0o755)
-    os.symlink(libmpi, os.path.join(folder, 'lib', os.path.basename(libmpi)))
+        archive.extractall(str(root / 'lib' / 'python'))
+    shutil.copy(launcher, str(root / 'libexec'))
+    (root / 'libexec' / name).chmod(0o755)
+    (root / 'lib' / os.path.basename(libmpi)).symlink_to(libmpi)
     for port in PORTS:
-        os.symlink(
-            os.path.relpath(target, os.path.join(folder, 'bin')), os.path.join(folder, 'bin', port)
-        )
+        (root / 'bin' / port).symlink_to('../libexec/' + name)

@@ -10,6 +10,7 @@ import contextlib
 import os
 import shutil
 import stat
+from pathlib import Path
 from typing import Dict, List
 
 from osu_container.base.outputs import is_marked_folder, make_folder, mark_folder, remove_folder
@@ -22,24 +23,13 @@ from osu_container.install.user_software import FOLDER, PRESERVED_NAMES
 PROOF = 'proof'
 COMMAND = 'osu-proof'
 #: Files of the package that proof/ imports
-_PROOF_IMPORTS = [
-    '__init__.py',
-    'cli.py',
-    'base/__init__.py',
-    'base/columns.py',
-    'base/exit_codes.py',
-    'base/files.py',
-    'base/shell.py',
-    'base/streams.py',
-    'base/terminal.py',
-    'base/trust.py',
-    'data/__init__.py',
-    'data/approaches.py',
-    'data/launchers.py',
-    'data/records.py',
-    'image/__init__.py',
-    'image/libraries.py',
-]
+_PROOF_IMPORTS = """
+    __init__.py cli.py
+    base/__init__.py base/columns.py base/exit_codes.py base/files.py base/shell.py base/streams.py
+    base/terminal.py base/trust.py
+    data/__init__.py data/approaches.py data/launchers.py data/records.py
+    image/__init__.py image/libraries.py
+""".split()
 
 
 def format_disk_error(err: OSError, installdir: str) -> str:
@@ -200,22 +190,16 @@ def install_proof(folder: str) -> None:
 
     Raises OSError if a file cannot be read or written.
     """
-    package = str(PACKAGE)
-    proof_files = (
-        os.path.join('proof', name) for name in os.listdir(os.path.join(package, 'proof'))
+    files = {Path('osu_container', name): PACKAGE / name for name in _PROOF_IMPORTS}
+    files.update(
+        (Path('osu_container', 'proof', source.name), source)
+        for source in (PACKAGE / 'proof').iterdir()
+        if source.is_file()
     )
-    files = [
-        (os.path.join(package, name), os.path.join('osu_container', name))
-        for name in [*_PROOF_IMPORTS, *proof_files]
-    ] + [
-        (os.path.join(SCRIPTS, name), os.path.join('scripts', name))
-        for name in (COMMAND, 'rank-proof')
-    ]
-    for source, target in files:
-        if os.path.isdir(source):  # __pycache__
-            continue
-        target = os.path.join(folder, PROOF, target)
-        os.makedirs(os.path.dirname(target), exist_ok=True)
-        shutil.copyfile(source, target)
-        os.chmod(target, 0o755 if os.access(source, os.X_OK) else 0o644)
+    files.update((Path('scripts', name), Path(SCRIPTS, name)) for name in (COMMAND, 'rank-proof'))
+    for name, source in files.items():
+        target = Path(folder, PROOF, name)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(str(source), str(target))
+        target.chmod(0o755 if os.access(str(source), os.X_OK) else 0o644)
     os.symlink(os.path.join('..', PROOF, 'scripts', COMMAND), os.path.join(folder, 'bin', COMMAND))

@@ -23,10 +23,7 @@ from osu_container.data.sites.schema import (
     KEYS,
     OPTIONAL,
     OPTIONAL_SHAPES,
-    PLAIN_KEYS,
     SHAPES,
-    TABLE_SHAPES,
-    TABLES,
 )
 from osu_container.discover.host_facts import HOSTS_FOLDER
 from osu_container.image.image import MPI_FAMILIES
@@ -49,14 +46,13 @@ CONTAINERS = [name for name in APPROACHES if APPROACHES[name]['container']]
 
 
 def list_facts(site):
-    """Return the list of (key, fact) with all facts of a site."""
+    """Return the list of all facts of a site."""
     entry = resolve_site(site)
-    facts = [
-        (key, value) for key, value in entry.items() if isinstance(value, dict) and 'value' in value
-    ]
+    tables = [value for value in entry.values() if isinstance(value, dict)]
+    facts = [fact for fact in tables if 'value' in fact] + entry['variables']
     for table in ('libraries', 'files'):
-        facts += [(f'{table}.{name}', fact) for name, fact in entry[table].items() if fact]
-    return facts + [(f"variables.{variable['name']}", variable) for variable in entry['variables']]
+        facts += filter(None, entry[table].values())
+    return facts
 
 
 def check_fact(fact, *optional):
@@ -71,8 +67,8 @@ def check_fact(fact, *optional):
 @pytest.mark.parametrize('site', SITES)
 def test_site_has_every_key_and_every_fact_a_source(site):
     assert set(resolve_site(site)) - set(OPTIONAL) == {*KEYS, 'name'}
-    for _, fact in list_facts(site):
-        check_fact(fact, 'serves', *OPTIONAL_SHAPES)
+    for fact in list_facts(site):
+        check_fact(fact, *OPTIONAL_SHAPES)
         assert fact.get('release', '') in str(fact['value']), fact
 
 
@@ -102,20 +98,15 @@ def test_injected_libraries_come_from_the_host(approach):
 
 @pytest.mark.parametrize('site', SITES)
 def test_each_gpu_is_bound_to_separate_cores(site):
-    binding = resolve_site(site)['gpu_binding']['value']
+    entry = resolve_site(site)
+    binding = entry['gpu_binding']['value']
     if (
-        resolve_site(site)['gpu_binding']['evidence'] != 'untested' or binding
+        entry['gpu_binding']['evidence'] != 'untested' or binding
     ):  # otherwise the fact says that the binding is not known
-        assert bool(binding) == bool(resolve_site(site)['gpu']['value'])
+        assert bool(binding) == bool(entry['gpu']['value'])
     masks = [int(gpu['mask'], 16) for gpu in binding or []]
-    assert [gpu['gcd'] for gpu in binding or []] == list(range(len(masks)))
-    assert len({bin(mask).count('1') for mask in masks}) <= 1, (
-        'every GPU must have the same number of cores'
-    )
     for number, mask in enumerate(masks):
         assert all(mask & other == 0 for other in masks[:number]), 'two GPUs must not share cores'
-        # contiguous cores; the system may keep the first core of a group
-        assert '0' not in bin(mask)[2:].rstrip('0')
 
 
 @pytest.mark.parametrize('site', SITES)
@@ -269,16 +260,13 @@ RECORDED = {
 }
 
 
-def test_every_key_has_a_schema_that_every_site_follows():
-    assert set(SHAPES) == set(KEYS + OPTIONAL) - set(PLAIN_KEYS) and set(TABLE_SHAPES) == set(
-        TABLES
-    )
+def test_every_site_follows_the_schema():
     for name in SITES:  # under another name the site is checked like a user's site
         assert is_accepted(SITE='mine', SITES={'mine': dict(resolve_site(name))}), name
 
 
 @pytest.mark.parametrize(
-    'key', [*SHAPES, 'title', 'variables', 'based_on', *TABLES, *(f'{table}.x' for table in TABLES)]
+    'key', [*SHAPES, *'title variables based_on libraries files libraries.x files.x'.split()]
 )
 def test_wrongly_typed_fact_works_or_is_refused_by_name(key):
     key, _, name = key.partition('.')

@@ -8,6 +8,9 @@ built, the message has the reason and the command that builds it.
 import hashlib
 import os
 import shutil
+import socket
+import subprocess
+import time
 from types import SimpleNamespace
 
 import pytest
@@ -52,6 +55,18 @@ def stage(final, text):
 
 def list_names(final):
     return sorted(path.name for path in final.parent.iterdir())
+
+
+def test_only_work_folders_without_a_process_are_removed(tmp_path):
+    """A folder of another host may belong to a running process, unless the folder is very old."""
+    ended, host = subprocess.Popen('true'), socket.gethostname()
+    ended.wait()
+    ages = {f'{host}-{os.getpid()}': 31, f'a-{ended.pid}': 29, f'{host}-{ended.pid}': 0, 'b-1': 31}
+    folders = [outputs.make_folder(tmp_path / f'osu-container-{name}-0') for name in ages]
+    for folder, days in zip(folders, ages.values()):
+        os.utime(folder, (time.time() - days * 24 * 3600,) * 2)
+    outputs.make_work_folder(str(tmp_path))
+    assert [os.path.exists(folder) for folder in folders] == [True, True, False, False]
 
 
 @pytest.mark.parametrize('older', [False, True])
@@ -186,13 +201,13 @@ def test_file_without_a_checksum_is_an_error(tmp_path, content):
 
 @pytest.fixture
 def builder(tmp_path, monkeypatch):
-    """Return a function that replaces the builder of the clone by a bash script."""
+    """Return a function that replaces the builder of the clone by a bash script, '' for none."""
     path = tmp_path / 'osu-container'
-    monkeypatch.setattr(image_build, 'find_builder', lambda: str(path))
 
     def does(text):
         path.write_text(f'#!/bin/bash\n{text}\n')
         path.chmod(0o755)
+        monkeypatch.setattr(image_build, 'find_builder', lambda: text and str(path) or None)
 
     return does
 
@@ -224,21 +239,15 @@ def test_missing_image_is_built_into_the_first_source_folder(builder, tmp_path, 
         ('yes', '[ "$3" = --check ] || exit 7', 'exit code 7'),
         ('auto', 'echo \'[{"compiles_mpi": true}]\'', '--try-amend=build_image=yes'),
         ('no', 'exit 0', 'build_image=no'),
+        ('yes', '', 'only a clone contains the recipes'),
     ],
 )
 def test_missing_image_error_names_cause_and_build_command(builder, tmp_path, how, does, why):
     builder(does)
     with pytest.raises(ImageError, match=why) as caught:
         image_build.obtain_image('x.sif', how, [str(tmp_path)], 'docs/images.md', lambda line: None)
-    assert f'{tmp_path}/osu-container image build x\n' in str(caught.value)
-
-
-def test_no_image_is_built_without_the_clone(monkeypatch, tmp_path):
-    monkeypatch.setattr(image_build, 'find_builder', lambda: None)
-    with pytest.raises(ImageError, match='clone'):
-        image_build.obtain_image(
-            'x.sif', 'yes', [str(tmp_path)], 'docs/images.md', lambda line: None
-        )
+    folder = tmp_path if does else 'scripts'
+    assert f'{folder}/osu-container image build x\n' in str(caught.value)
 
 
 # ---- an image in a folder of the site

@@ -164,7 +164,7 @@ def test_data_equal_the_last_read_state_of_every_source(unchanged_clones, list_r
         assert values, source.files
         for site, name in values:
             entry = resolve_site(site)
-            key = source.facts.get(name, ('variables', ''))[0]
+            key = source.facts.get(name, 'variables').partition(':')[0]
             fact = entry.get(key) or entry['libraries'][key]
             assert key == 'variables' or source.repository.split('/')[1] in fact['source'], name
 

@@ -13,7 +13,7 @@ import pytest
 from osu_container.check.described import describe_catalogue_image
 from osu_container.check.public_hosts import find_host_description
 from osu_container.data.approaches import APPROACHES
-from osu_container.data.sites.schema import PLAIN_KEYS
+from osu_container.data.sites.schema import SHAPES
 from osu_container.discover.host_facts import DescribedHost
 from osu_container.verdict.facts import list_warnings
 from osu_container.verdict.rules import RULES
@@ -38,9 +38,7 @@ def list_facts(site):
     """
     Return {name: fact} of all facts of a site (dict) by the names that verdicts have for them.
     """
-    found = {
-        key: fact for key, fact in site.items() if key not in PLAIN_KEYS and isinstance(fact, dict)
-    }
+    found = {key: fact for key, fact in site.items() if key in SHAPES}
     for table in ('libraries', 'files'):
         found.update((f'{table}.{key}', fact) for key, fact in site[table].items() if fact)
     return found

@@ -10,7 +10,7 @@ discover/host_facts.py describes the host. All sizes are 0, and all sha256 are N
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -96,7 +96,6 @@ def derive_facts(site: str, name: str) -> dict[str, Any]:
         'host': _derive_host_facts(mix, HOST if site == 'workstation' else ''),
         'image': _derive_image_facts(mix, file),
         'user_path': USER_PATH if PYTHON_NAME_PART.search(file) else None,
-        'verdict': {'level': '', 'findings': []},
     }
 
 
@@ -112,8 +111,8 @@ def _derive_host_facts(mix: Trial, root: str) -> dict[str, Any]:
     facts = {
         'root': root,
         'runtime': dict(RUNTIMES[runtime], name=runtime, command=runtime),
-        'mpi': _format_release(mix, 'libmpi', read_mpi_traits),
-        'libfabric': _format_release(mix, 'libfabric', read_fabric_traits),
+        'mpi': _format_release(mix, 'libmpi'),
+        'libfabric': _format_release(mix, 'libfabric'),
         'files': [
             path
             for _, fact in list_site_files(mix.approach, mix.site)
@@ -136,7 +135,7 @@ def _derive_host_facts(mix: Trial, root: str) -> dict[str, Any]:
     return facts
 
 
-def _format_release(mix: Trial, name: str, read: Callable[..., Any]) -> str | None:
+def _format_release(mix: Trial, name: str) -> str | None:
     """
     Return the release of a host library as text, None if the host lacks the library.
 
@@ -145,8 +144,10 @@ def _format_release(mix: Trial, name: str, read: Callable[..., Any]) -> str | No
     fact = mix.site['libraries'].get(name)
     if not fact or not mix.host.is_file(fact['value']):
         return None
-    traits = mix.host.read_traits(fact['value'], read)
-    return traits['release'] if name == 'libfabric' else f"{traits['family']} {traits['release']}"
+    if name == 'libfabric':
+        return mix.host.read_traits(fact['value'], read_fabric_traits)['release']
+    traits = mix.host.read_traits(fact['value'], read_mpi_traits)
+    return f"{traits['family']} {traits['release']}"
 
 
 def _list_injected_libraries(mix: Trial) -> list[dict[str, Any]]:
@@ -174,9 +175,7 @@ def _list_injected_libraries(mix: Trial) -> list[dict[str, Any]]:
         }
         if file.path in names:
             name = names[file.path]
-            release = _format_release(
-                mix, name, read_fabric_traits if name == 'libfabric' else read_mpi_traits
-            )
+            release = _format_release(mix, name)
             title = {'libfabric': f'libfabric {release}', 'libmpi': release}.get(name, soname)
             fact = mix.site['libraries'][name]
             libraries.append(
@@ -203,12 +202,10 @@ def _derive_image_facts(mix: Trial, file: str) -> dict[str, Any]:
         'libfabric': fabric_traits['release'],
         'programs_are': f'mpi4py {MPI4PY_VERSION} ports',
         'programs': dict.fromkeys(names, folder),
-        'library_path': [],
         'gpu': bool(re.search('rocm|cuda', file)),
         'rocm': mix.image.find_rocm_release(),
         'rccl_plugin': mix.image.find_rccl_plugin(),
         'rccl_plugin_folder': find_leading_plugin_folder(mix.image, mix.host_libraries.injected),
-        'environment': [],
         'installed': {'size': 0},
     }
 

@@ -16,7 +16,7 @@ import os
 import re
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -26,15 +26,10 @@ from tools.generate.described_facts import derive_facts, list_module_names
 
 #: Folders of the checked-in modulefiles, and of all modulefiles
 MODULES, ALL_MODULES = PROJECT / 'modules', STATE / 'modules'
-#: Site -> modules whose modulefiles are checked in
-CHECKED_IN_MODULES = {
-    'lumi-25.03': [
-        'osu-container/pure',
-        'osu-container/bind',
-        'osu-container/hybrid',
-        'osu-container/opensource',
-    ]
-}
+#: 'SITE/MODULE/APPROACH' of the modules whose modulefiles are checked in
+CHECKED_IN_MODULES = [
+    'lumi-25.03/osu-container/' + approach for approach in ('pure', 'bind', 'hybrid', 'opensource')
+]
 INSTALL = '@INSTALL@'
 FIRST_LINE = (
     "-- For reading: an installed module has its own @INSTALL@, @HOST@ and BYTES, and may bind more "
@@ -85,19 +80,17 @@ def run_eb(command: list[str], environment: dict[str, str]) -> str:
     return process.stdout
 
 
-def render_site_modules(
-    eb: str, site: str, scratch: str, names: list[str] | None = None
-) -> dict[str, str]:
-    """Return {'module/approach': text of the modulefile} for the modules of a site.
+def render_site_modules(eb: str, site: str, scratch: str, names: list[str]) -> dict[str, str]:
+    """Return {'SITE/MODULE/APPROACH': text of the modulefile} for modules of a site.
 
     Raises RuntimeError with the output of eb if the command eb fails.
 
     eb: path of the command eb
     scratch: temporary folder
-    names: names of the modules to render; default: all modules of the site
+    names: names of the modules in the form 'MODULE/APPROACH'
     """
     prefix = Path(scratch) / site
-    facts, names = Path(f'{prefix}-facts.json'), names or list_module_names(site)
+    facts = Path(f'{prefix}-facts.json')
     facts.write_text(json.dumps({name: derive_facts(site, name) for name in names}))
     command = [
         eb,
@@ -116,7 +109,7 @@ def render_site_modules(
         module = prefix / 'modules' / 'all' / f'{name}.lua'
         if not module.is_file():
             raise RuntimeError(f"{' '.join(command)} made no {module}:\n{output}")
-        texts[name] = normalize_modulefile(
+        texts[f'{site}/{name}'] = normalize_modulefile(
             module.read_text().replace(str(prefix / 'software' / name), INSTALL)
         )
     return texts
@@ -134,40 +127,22 @@ def normalize_modulefile(text: str) -> str:
     return FIRST_LINE + text.rstrip() + '\n'
 
 
-def render_modules(
-    eb: str,
-    sites: Iterable[str],
-    names: Callable[[str], list[str] | None] = list_module_names,
-) -> dict[str, str]:
+def render_modules(eb: str, modules: Iterable[str]) -> dict[str, str]:
     """
-    Return {'SITE/MODULE/APPROACH.lua': text of the modulefile} for the given sites.
+    Return {'SITE/MODULE/APPROACH': text of the modulefile} for `modules`, a part of these keys.
 
     The sites are rendered in parallel on all cores.
-
-    names: function that returns the names of the modules of a site
     """
+    names: dict[str, list[str]] = {}
+    for module in modules:
+        site, _, name = module.partition('/')
+        names.setdefault(site, []).append(name)
     with (
         tempfile.TemporaryDirectory(prefix='render-') as scratch,
         ThreadPoolExecutor(os.cpu_count()) as pool,
     ):
-        # A site with only the host's Open MPI has no module to render.
-        modules = {site: names(site) for site in sites}
-        jobs = {
-            site: pool.submit(render_site_modules, eb, site, scratch, modules[site])
-            for site in sites
-            if modules[site]
-        }
-        return {
-            f'{site}/{name}.lua': text
-            for site, job in jobs.items()
-            for name, text in job.result().items()
-        }
-
-
-def is_checked_in(path: str) -> bool:
-    """Return whether Git contains the modulefile 'SITE/MODULE/APPROACH.lua'."""
-    site, _, name = path.partition('/')
-    return name[: -len('.lua')] in CHECKED_IN_MODULES.get(site, ())
+        jobs = [pool.submit(render_site_modules, eb, site, scratch, names[site]) for site in names]
+        return {module: text for job in jobs for module, text in job.result().items()}
 
 
 def render_files(check: bool) -> dict[Path, str]:
@@ -176,14 +151,14 @@ def render_files(check: bool) -> dict[Path, str]:
     check: whether to render only the modulefiles that Git contains
     """
     path = STATE / 'bin' / 'eb'
-    eb = str(path) if path.exists() else 'eb'
-    texts = (
-        render_modules(eb, CHECKED_IN_MODULES, CHECKED_IN_MODULES.get)
+    modules = (
+        CHECKED_IN_MODULES
         if check
-        else render_modules(eb, SITES)
+        else (f'{site}/{name}' for site in SITES for name in list_module_names(site))
     )
+    texts = render_modules(str(path) if path.exists() else 'eb', modules)
     return {
-        folder / path: text
-        for path, text in texts.items()
-        for folder in [MODULES] * is_checked_in(path) + [ALL_MODULES] * (not check)
+        folder / f'{module}.lua': text
+        for module, text in texts.items()
+        for folder in [MODULES] * (module in CHECKED_IN_MODULES) + [ALL_MODULES] * (not check)
     }

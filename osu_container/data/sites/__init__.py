@@ -16,9 +16,7 @@ from osu_container.data.sites import (
 )
 
 #: name -> entry that is no site itself, but the base of other entries (key based_on)
-BASES: Dict[str, Dict[str, Any]] = dict(
-    lumi.BASES, **dict(cray.BASES, **dict(pbs.BASES, **workstation.BASES))
-)
+BASES: Dict[str, Dict[str, Any]] = {**lumi.BASES, **cray.BASES, **pbs.BASES, **workstation.BASES}
 
 #: name -> entry of every site
 SITES: Dict[str, Dict[str, Any]] = {}

@@ -15,7 +15,7 @@ from osu_container.data.sites.cray import (
     make_fact,
     make_glibc_fact,
     make_gpu_binding,
-    make_gpu_jobs,
+    make_jobs,
     make_ll128_variable,
     make_nccl_variables,
     make_variable,
@@ -25,9 +25,6 @@ _HARDWARE = 'CSCS documentation, Alps hardware (github.com/eth-cscs/cscs-docs ca
 _SLURM = 'CSCS documentation, Slurm (github.com/eth-cscs/cscs-docs 1e11d788, docs/running/slurm.md)'
 _DAINT = (
     'CSCS documentation, Daint (github.com/eth-cscs/cscs-docs 02a7acce, docs/clusters/daint.md)'
-)
-_STORAGE = (
-    'CSCS documentation, storage (github.com/eth-cscs/cscs-docs 02a8c1c2, docs/alps/storage.md)'
 )
 _OPENMPI = (
     'CSCS documentation, Open MPI (github.com/eth-cscs/cscs-docs 80abed1, '
@@ -121,9 +118,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'measured',
         ),
         'gpu_binding': make_fact(
-            make_gpu_binding(
-                [(0, 0, 'cxi0'), (1, 72, 'cxi1'), (2, 144, 'cxi2'), (3, 216, 'cxi3')], 72
-            ),
+            make_gpu_binding([0, 72, 144, 216], 72),
             'each GH200 is a processor of 72 cores with its own GPU and network card. This '
             'project assumes that network card i belongs to GPU i',
             _SLURM + ', output of affinity.cuda; ' + _HARDWARE,
@@ -172,7 +167,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 ['/capstor', '/iopsstor', '/ritom'],
                 'these folders are store, the fast file system and scratch (/ritom on Daint '
                 'since 2026-09-16 and on Clariden; no page mentions /ritom on Santis)',
-                _STORAGE + '; ' + _DAINT,
+                'CSCS documentation, storage (github.com/eth-cscs/cscs-docs 02a8c1c2, '
+                'docs/alps/storage.md); ' + _DAINT,
                 _SEPTEMBER,
                 'measured',
                 bound='install',
@@ -262,7 +258,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'untested',
         ),
         'jobs': make_fact(
-            make_gpu_jobs('normal', False, 4),
+            make_jobs('normal', False, 4),
             'jobs do not share nodes of the partition normal; without an account, Slurm uses the '
             'primary project',
             _DAINT + '; ' + _SLURM,

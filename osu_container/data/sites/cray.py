@@ -33,9 +33,14 @@ def make_fact(
 
     `more`: optional keys of the fact.
     """
-    return dict(
-        {'value': value, 'why': why, 'source': source, 'date': date, 'evidence': evidence}, **more
-    )
+    return {
+        'value': value,
+        'why': why,
+        'source': source,
+        'date': date,
+        'evidence': evidence,
+        **more,
+    }
 
 
 def make_variable(
@@ -46,16 +51,15 @@ def make_variable(
 
     `conditions`: optional keys of the fact, such as `only`; data/approaches.py explains these keys.
     """
-    return dict(make_fact(value, why, source, date, evidence), name=name, **conditions)
+    return {**make_fact(value, why, source, date, evidence), 'name': name, **conditions}
 
 
-#: Default library folders of SLES, with HPE's folder of links to default versions; folder of AMD's
-#: libdrm
+#: Default library folders of SLES, with HPE's folder of links to default versions; the same with the
+#: folder of AMD's libdrm
 SLES_FOLDERS = ['/lib64', '/usr/lib64', '/lib', '/usr/lib', '/opt/cray/pe/lib64']
-AMD_FOLDER = '/opt/amdgpu/lib64'
+AMD_FOLDERS = SLES_FOLDERS + ['/opt/amdgpu/lib64']
 
 _FIRST_READ_DATE = '2026-11-21'
-_HPE = 'github.com/HewlettPackard/shs-ccl-docs 438fcce, ccl_env.sh'
 
 
 def make_mpich_libraries(
@@ -174,7 +178,7 @@ def make_pmi_libraries(
     """
     Return facts about the libraries of Cray PMI and PALS, as {library name: fact}.
 
-    `folder`: folder of Cray PMI's libraries. `pals`: folder of the library libpals.
+    `folder`: folder of Cray PMI's libraries. `pals`: folder of the library libpals, '' to omit libpals.
     """
     return {
         name: make_fact('%s/%s.so.0' % (path, name), why, source, date, evidence)
@@ -183,6 +187,7 @@ def make_pmi_libraries(
             ('libpmi2', folder, 'libpmi2 is the second library of Cray PMI'),
             ('libpals', pals, 'Cray PMI uses this library to query the launcher'),
         )
+        if path
     }
 
 
@@ -266,9 +271,7 @@ def make_rocm_folders(
     searches. `why` and `evidence` belong to the fact 'library_folders'.
     """
     return {
-        'library_folders': make_fact(
-            SLES_FOLDERS + [AMD_FOLDER, folder] + list(more), why, source, date, evidence
-        ),
+        'library_folders': make_fact([*AMD_FOLDERS, folder, *more], why, source, date, evidence),
         'one_build': make_fact(
             [folder],
             'libraries of one ROCm version do not work with libraries of another version',
@@ -279,6 +282,12 @@ def make_rocm_folders(
     }
 
 
+#: Kind of the GPU transport layer -> options of OSU's configure script
+_GPU_OPTIONS = {
+    '': '',
+    'hsa': '--enable-rocm --with-rocm=$ROCM_PATH ',
+    'cuda': '--enable-cuda --with-cuda=$CUDA_HOME ',
+}
 #: Reason for the library folders of a system whose pages do not name these folders
 FOLDERS_AS_ON_LUMI = (
     "the host's ld.so searches the folders of SLES, then the folders of Cray's and AMD's "
@@ -290,16 +299,16 @@ def make_native_build(
     prgenv: str,
     libmpi: str,
     modules: Sequence[str] = (),
-    options: str = '',
     gtl: str = '',
+    options: str = '',
     plugin: Optional[Tuple[str, str, str]] = None,
 ) -> Dict[str, Any]:
     """
     Return the value of the key `native`: how to build OSU with Cray's compilers.
 
     `prgenv`: Cray's programming environment, 'amd' or 'gnu'. `modules`: further modules to load.
-    `options`: options of OSU's configure script. `gtl`: kind of the GPU transport layer, '' without
-    GPUs. `plugin`: name, version and suffix of the easyconfig of the RCCL plugin, None without a plugin.
+    `gtl`: kind of the GPU transport layer, '' without GPUs. `options`: more options of OSU's configure
+    script. `plugin`: name, version and suffix of the easyconfig of the RCCL plugin, None without a plugin.
     """
     # Without an rpath in the program, ld.so loads MPI and GTL in the system's default version,
     # whatever stack is loaded (LUMI-training-materials d64bc58c, 102-CPE.md).
@@ -314,7 +323,7 @@ def make_native_build(
         'prgenv': prgenv,
         'modules': ['PrgEnv-' + prgenv, *modules],
         'plugin': plugin,
-        'configopts': '%sLDFLAGS="%s"' % (options, rpath),
+        'configopts': '%s%sLDFLAGS="%s"' % (_GPU_OPTIONS[gtl], options, rpath),
         'needed': ['libmpi_gtl_%s.so.0' % gtl] if gtl else [],
     }
 
@@ -331,14 +340,14 @@ def make_rocm_build(
         prgenv,
         libmpi,
         ['craype-accel-amd-gfx90a', 'rocm/' + rocm],
-        '--enable-rocm --with-rocm=$ROCM_PATH %s' % options,
         'hsa',
+        options,
         plugin,
     )
 
 
-def make_gpu_jobs(
-    partition: Optional[str], account: bool, gpus: int, *options: str
+def make_jobs(
+    partition: Optional[str], account: bool, gpus: int = 0, *options: str
 ) -> Dict[str, Any]:
     """
     Return the value of the key `jobs` for Slurm jobs on whole nodes.
@@ -346,7 +355,7 @@ def make_gpu_jobs(
     `account`: whether a job must name an account. `gpus`: number of GPUs of each node. `options`:
     more options of a job.
     """
-    step = ['--gpus-per-node=%d' % gpus]
+    step = ['--gpus-per-node=%d' % gpus] if gpus else []
     return {
         'partition': partition,
         'account': account,
@@ -431,35 +440,38 @@ def exclude_bind(images: Dict[str, Any]) -> Dict[str, Any]:
     )
 
 
-#: (GCD, first of its eight cores, network card of its MI250X) for nodes with 64 cores and four
-#: MI250X. OLCF and Pawsey publish the same picture of the node as LUMI.
-MI250X = [
-    (0, 48, 'cxi0'),
-    (1, 56, 'cxi0'),
-    (2, 16, 'cxi1'),
-    (3, 24, 'cxi1'),
-    (4, 0, 'cxi2'),
-    (5, 8, 'cxi2'),
-    (6, 32, 'cxi3'),
-    (7, 40, 'cxi3'),
-]
+#: First of the eight cores of each GCD, for nodes with 64 cores and four MI250X. OLCF and Pawsey publish
+#: the same picture of the node as LUMI.
+MI250X = [48, 56, 16, 24, 0, 8, 32, 40]
 
 
 def make_gpu_binding(
-    rows: Sequence[Tuple[int, int, str]], cores: int, reserved: int = 0
+    first_cores: Sequence[int], cores: int, reserved: int = 0, gpus_per_card: int = 1
 ) -> List[Dict[str, Any]]:
     """
     Return the value of the fact `gpu_binding`: a list with one dict for each GPU of a node.
 
-    `rows`: one tuple for each GPU: its number, its first core, and the name of its network card.
-    `cores`: number of cores that belong to each GPU. `reserved`: how many of these cores, from the
-    first core on, the operating system keeps for itself.
+    `first_cores`: first core of each GPU. `cores`: number of cores that belong to each GPU. `reserved`:
+    how many of these cores, from the first core on, the operating system keeps for itself.
+    `gpus_per_card`: number of GPUs that share a network card; GPU 0 is on card 0.
     """
     mask = ((1 << cores) - 1) & ~((1 << reserved) - 1)
-    return [{'gcd': gpu, 'mask': '%#x' % (mask << first), 'nic': nic} for gpu, first, nic in rows]
+    return [
+        {'gcd': gpu, 'mask': '%#x' % (mask << first), 'nic': 'cxi%d' % (gpu // gpus_per_card)}
+        for gpu, first in enumerate(first_cores)
+    ]
 
 
-_HSN = 'hsn0,hsn1,hsn2,hsn3'
+#: Variable of NCCL for a system with Slingshot
+NCCL_CROSS_NIC = make_variable(
+    'NCCL_CROSS_NIC',
+    '1',
+    'each network card reaches every card of another node',
+    'github.com/HewlettPackard/shs-ccl-docs 438fcce, ccl_env.sh',
+    _FIRST_READ_DATE,
+    'untested',
+    only=['gpu'],
+)
 
 #: Entries that are no sites, but the base of other entries (key based_on)
 BASES: Dict[str, Dict[str, Any]] = {
@@ -525,7 +537,7 @@ BASES: Dict[str, Dict[str, Any]] = {
         'variables': [
             make_variable(
                 'NCCL_SOCKET_IFNAME',
-                _HSN,
+                'hsn0,hsn1,hsn2,hsn3',
                 'RCCL and NCCL ranks find each other over these network interfaces. Without '
                 'a plugin, the ranks also send data over these interfaces. Other interfaces '
                 'are slow or do not connect the nodes',
@@ -534,15 +546,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 'derived',
                 only=['gpu'],
             ),
-            make_variable(
-                'NCCL_CROSS_NIC',
-                '1',
-                'each network card reaches every card of another node',
-                _HPE,
-                _FIRST_READ_DATE,
-                'untested',
-                only=['gpu'],
-            ),
+            NCCL_CROSS_NIC,
         ],
     },
     'cray-rocm': {

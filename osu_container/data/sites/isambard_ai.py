@@ -14,7 +14,7 @@ from osu_container.data.sites.cray import (
     SLES_FOLDERS,
     make_fact,
     make_glibc_fact,
-    make_gpu_jobs,
+    make_jobs,
     make_ll128_variable,
     make_name_recognition,
     make_nccl_variables,
@@ -24,9 +24,7 @@ from osu_container.data.sites.cray import (
 _ADAPT = (
     'a user\'s copy of adapt.sh of the module brics/apptainer-multi-node, "Adapted for Isambard-AI"'
 )
-_DOCS = 'Isambard documentation (docs.isambard.ac.uk), guides/mpi: Cray MPICH is the default, Open MPI the alternative'
 _SCRIPTS = 'public job scripts and notes for Isambard-AI'
-_NCCL_TESTS = 'github.com/UKGovernmentBEIS/isambard_containers, benchmarks/run_benchmark.py'
 _SKILLS = 'the site\'s own notes on containers (github.com/isambard-sc/skills.isambard.ac.uk)'
 _READ_DATE = '2026-11-26'
 _BRICS = '/tools/brics/apps/linux-sles15-neoverse_v2/gcc-12.3.0/'
@@ -72,7 +70,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             '565.57.01',
             'the driver supports images with CUDA 12; images with CUDA newer than 12.7 must '
             "not use PTX, and images with CUDA 13 need CUDA's compatibility libraries",
-            _NCCL_TESTS,
+            'github.com/UKGovernmentBEIS/isambard_containers, benchmarks/run_benchmark.py',
             _READ_DATE,
             'measured',
         ),
@@ -160,7 +158,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'untested',
         ),
         'jobs': make_fact(
-            make_gpu_jobs('workq', False, 4, '--mem=0'),
+            make_jobs('workq', False, 4, '--mem=0'),
             'the job gets whole nodes, and must request all memory explicitly',
             _SCRIPTS,
             _READ_DATE,
@@ -170,7 +168,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             None,
             'no published set of modules is known with which the benchmarks can be built on '
             'this system',
-            _DOCS,
+            'Isambard documentation (docs.isambard.ac.uk), guides/mpi: Cray MPICH is the default, Open '
+            'MPI the alternative',
             _READ_DATE,
             'untested',
         ),

@@ -11,16 +11,16 @@ LUMI on the date of the fact. 'derived' means that the value follows from the ru
 from typing import Any, Dict, List, Tuple
 
 from osu_container.data.sites.cray import (
-    AMD_FOLDER,
+    AMD_FOLDERS,
     MI250X,
+    NCCL_CROSS_NIC,
     PAWSEYS_BINDS,
     SLES,
-    SLES_FOLDERS,
     exclude_bind,
     format_rccl_options,
     make_glibc_fact,
     make_gpu_binding,
-    make_gpu_jobs,
+    make_jobs,
     make_libfabric_needs,
     make_lustreapi_fact,
     make_mpich_libraries,
@@ -41,8 +41,6 @@ _CONTRIB = (
 _STACK = 'github.com/Lumi-supercomputer/LUMI-SoftwareStack 02f17317, CrayPE/CPEpackages_%s.csv'
 _TRAINING = 'github.com/Lumi-supercomputer/LUMI-training-materials d64bc58c, '
 _DEIC = 'github.com/DeiC-HPC/BitBulldozersLab, Docker build pipeline for 4 different container approaches on LUMI'
-_SRUN = '`srun --mpi=list` on LUMI in github.com/alazzaro/cug26_containers_tutorial 0240e5c'
-_HPE = 'github.com/HewlettPackard/shs-ccl-docs 438fcce, ccl_env.sh'
 _ROCM_2509 = (
     'public notes of a user, "Stack identity, MPICH 8.1.32 vs LUMI 25.09", with jobs 22326815 and '
     '22326827 of LUMI and the module rocm/6.4.4; a build script of Score-P 9.4; the module is '
@@ -67,19 +65,14 @@ def _make_mpich_libraries(
     )
 
 
-#: Default library folders of SLES, and folders of Cray's and AMD's packages from /etc/ld.so.conf.d
-_SLES_FOLDERS = SLES_FOLDERS + [AMD_FOLDER]
-
-
 def _make_pmi_libraries(version: str, evidence: str) -> Dict[str, Dict[str, Any]]:
-    libraries = make_pmi_libraries(
+    return make_pmi_libraries(
         '/opt/cray/pe/pmi/%s/lib' % version,
         '',
         _STACK % 'YY.MM' + ', row cray-pmi; folder as in ' + _CONTRIB,
         '2026-07-10',
         evidence,
     )
-    return {name: libraries[name] for name in ('libpmi', 'libpmi2')}
 
 
 #: Name, version and suffix of the easyconfig of the RCCL plugin. The easyconfig is in
@@ -100,24 +93,6 @@ _ROCM_7 = (
 )
 _ROCM_7_ONLY = ['gpu', 'cxi', 'image rocm >= 7.0']
 
-_LIBXPMEM_2026 = _fact(
-    '/usr/lib64/libxpmem.so.0',
-    'Cray MPICH uses this library to share memory within a node',
-    'CRAY_XPMEM_POST_LINK_OPTS=-L/usr/lib64 in the ' + _LOG,
-    '2026-03-06',
-    'measured',
-)
-
-_LIBPALS_2026 = _fact(
-    '/opt/cray/pe/pals/1.2.12/lib/libpals.so.0',
-    'Cray PMI uses this library to query the launcher. If the path does not exist, the folder '
-    '/opt/cray/pe/lib64 may have a link to the current version, as on every HPE Cray system',
-    _STACK % 'YY.MM' + ' for 25.03 and 25.09, and branch toolchain-26.03 for 26.03: PALS,1.2.12; '
-    'folder as on Polaris (github.com/argonne-lcf/user-guides, docs/polaris/containers)',
-    '2026-07-10',
-    'untested',
-)
-
 _IMAGE_PURPOSE = (
     'approach hybrid needs an image whose MPICH was built with a libfabric that is not newer '
     "than the host's libfabric, and approach opensource needs an image with libcxi. The "
@@ -125,35 +100,23 @@ _IMAGE_PURPOSE = (
 )
 
 
-def _list_images(rocm: str, plain: str, hybrid: str, opensource: str) -> Dict[str, str]:
+def _list_images(rocm: str) -> Dict[str, str]:
     """
     Return {approach: file name of the image that this approach uses on LUMI}.
 
-    The result also contains the images with mpi4py, under the keys of list_mpi4py_images(). `rocm`:
-    version of ROCm. `plain`, `hybrid` and `opensource`: parts of file names that tell which MPICH and
-    libfabric the image contains.
+    The result also contains the images with mpi4py and CuPy, under the keys 'osu-mpi4py/APPROACH'.
+    `rocm`: version of ROCm.
     """
-    name = 'osu-lumi-rocm-%s-%%s.sif' % rocm
-    return dict(
-        list_mpi4py_images(rocm, hybrid, opensource),
-        **{
-            'pure': name % plain,
-            'bind': name % plain,
-            'hybrid': name % hybrid,
-            'swap': name % hybrid,
-            'opensource': name % opensource,
-        },
-    )
-
-
-def list_mpi4py_images(rocm: str, hybrid: str, opensource: str) -> Dict[str, str]:
-    """Return {'osu-mpi4py/APPROACH': file name of the image with mpi4py and CuPy}."""
-    name = 'osu-mpi4py-4.1.2-lumi-rocm-%s-%%s-cupy.sif' % rocm
+    name = 'lumi-rocm-%s-mpich-4.2.3-libfabric-1.22.0%%s.sif' % rocm
+    plain = ['pure', 'bind', 'hybrid']
     return {
-        'osu-mpi4py/pure': name % hybrid,
-        'osu-mpi4py/bind': name % hybrid,
-        'osu-mpi4py/hybrid': name % hybrid,
-        'osu-mpi4py/opensource': name % opensource,
+        **dict.fromkeys([*plain, 'swap'], 'osu-' + name % ''),
+        'opensource': 'osu-' + name % '-libcxi',
+        **dict.fromkeys(
+            ['osu-mpi4py/' + approach for approach in plain],
+            'osu-mpi4py-4.1.2-' + name % '-cupy',
+        ),
+        'osu-mpi4py/opensource': 'osu-mpi4py-4.1.2-' + name % '-libcxi-cupy',
     }
 
 
@@ -168,14 +131,8 @@ def _remove_cupy(images: Dict[str, Any]) -> Dict[str, Any]:
 #: Facts that the stacks share
 BASES: Dict[str, Dict[str, Any]] = {
     'lumi': {
+        'based_on': 'cray-rocm',
         'title': 'LUMI',
-        'default_approach': _fact(
-            'opensource',
-            'opensource injects no host library that an update could change',
-            'docs/design.md, decision 7',
-            '2026-11-21',
-            'derived',
-        ),
         'runtime': _fact(
             ['singularity'],
             'LUMI has SingularityCE 4.1.3 in /usr/bin, and no command apptainer',
@@ -194,7 +151,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             {'image': 'pmi2', 'host': 'cray_shasta'},
             'Slurm on LUMI has the types none, cray_shasta and pmi2; MPICH uses PMI-2, and Cray '
             'MPICH uses Cray PMI',
-            _SRUN,
+            '`srun --mpi=list` on LUMI in github.com/alazzaro/cug26_containers_tutorial 0240e5c',
             '2026-04-27',
             'measured',
         ),
@@ -238,7 +195,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'measured',
         ),
         'gpu_binding': _fact(
-            make_gpu_binding(MI250X, 8, reserved=1),
+            make_gpu_binding(MI250X, 8, 1, gpus_per_card=2),
             'each rank uses the cores and the network card closest to the GCD of the rank; '
             'other choices send data across the node',
             _TRAINING
@@ -264,13 +221,29 @@ BASES: Dict[str, Dict[str, Any]] = {
                 '2026-05-04',
                 'measured',
             ),
-            'libpals': _LIBPALS_2026,
+            'libpals': _fact(
+                '/opt/cray/pe/pals/1.2.12/lib/libpals.so.0',
+                'Cray PMI uses this library to query the launcher. If the path does not exist, the folder '
+                '/opt/cray/pe/lib64 may have a link to the current version, as on every HPE Cray system',
+                _STACK
+                % 'YY.MM'
+                + ' for 25.03 and 25.09, and branch toolchain-26.03 for 26.03: PALS,1.2.12; '
+                'folder as on Polaris (github.com/argonne-lcf/user-guides, docs/polaris/containers)',
+                '2026-07-10',
+                'untested',
+            ),
             'liblustreapi': make_lustreapi_fact(
                 'singularity-bindings-24.03.eb of LUMI-EasyBuild-contrib fc59dd70 binds this '
                 'library; no source for the current system',
                 '2026-05-04',
             ),
-            'libxpmem': _LIBXPMEM_2026,
+            'libxpmem': _fact(
+                '/usr/lib64/libxpmem.so.0',
+                'Cray MPICH uses this library to share memory within a node',
+                'CRAY_XPMEM_POST_LINK_OPTS=-L/usr/lib64 in the ' + _LOG,
+                '2026-03-06',
+                'measured',
+            ),
         },
         'glibc': make_glibc_fact(SLES % 'SP6 (LUMI training 2026, Update-202601)', '2026-06-17'),
         'libfabric_needs': make_libfabric_needs(
@@ -281,7 +254,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'derived',
         ),
         'library_folders': _fact(
-            _SLES_FOLDERS,
+            AMD_FOLDERS,
             "the host's ld.so searches the folders of SLES, then the folders of Cray's and "
             "AMD's packages",
             'ldd output of LUMI job logs in github.com/alazzaro/openmpi_on_ss11 627b2cc',
@@ -297,60 +270,39 @@ BASES: Dict[str, Dict[str, Any]] = {
             'derived',
         ),
         'files': {
-            'file_systems': dict(
-                _fact(
-                    ['/pfs', '/scratch', '/projappl', '/project', '/flash', '/appl'],
-                    'these folders contain the users\' data and LUMI\'s software',
-                    _TRAINING + '205-Containers.md, singularity-slurm-bindings',
-                    '2026-06-17',
-                    'measured',
-                ),
+            'file_systems': _fact(
+                ['/pfs', '/scratch', '/projappl', '/project', '/flash', '/appl'],
+                'these folders contain the users\' data and LUMI\'s software',
+                _TRAINING + '205-Containers.md, singularity-slurm-bindings',
+                '2026-06-17',
+                'measured',
                 bound='install',
             ),
-            'slurm_spool': dict(
-                _fact(
-                    ['/var/spool/slurmd'],
-                    'Cray PMI reads the placement of the ranks from a file that Slurm writes to '
-                    'this folder',
-                    _CONTRIB,
-                    '2026-05-04',
-                    'measured',
-                ),
+            'slurm_spool': _fact(
+                ['/var/spool/slurmd'],
+                'Cray PMI reads the placement of the ranks from a file that Slurm writes to '
+                'this folder',
+                _CONTRIB,
+                '2026-05-04',
+                'measured',
                 bound='run',
             ),
-            'cxi_state': dict(
-                _fact(
-                    ['/run/cxi'],
-                    'the folder /run/cxi contains the state of the network cards for libcxi; '
-                    'lists of bind mounts that work on LUMI contain this folder',
-                    _CONTRIB,
-                    '2026-05-04',
-                    'measured',
-                ),
+            'cxi_state': _fact(
+                ['/run/cxi'],
+                'the folder /run/cxi contains the state of the network cards for libcxi; '
+                'lists of bind mounts that work on LUMI contain this folder',
+                _CONTRIB,
+                '2026-05-04',
+                'measured',
                 bound='run',
             ),
-            'libdrm_ids': dict(
-                _fact(
-                    ['/usr/share/libdrm/amdgpu.ids'],
-                    "the library libdrm of the host's ROCm reads the names of the GPUs from "
-                    'this file',
-                    _DEIC,
-                    '2025-03-07',
-                    'measured',
-                ),
+            'libdrm_ids': _fact(
+                ['/usr/share/libdrm/amdgpu.ids'],
+                "the library libdrm of the host's ROCm reads the names of the GPUs from this file",
+                _DEIC,
+                '2025-03-07',
+                'measured',
                 bound='run',
-            ),
-            'kernel_config': dict(
-                _fact(
-                    ['/boot/config-{kernel}'],
-                    'libfabric reads from this file whether the kernel can share GPU memory with '
-                    'the network card (DMABUF)',
-                    'ofiwg/libfabric src/hmem_rocr.c',
-                    '2026-11-21',
-                    'derived',
-                ),
-                bound='run',
-                otherwise={'FI_HMEM_ROCR_USE_DMABUF': '0'},
             ),
         },
         'conflicts': _fact(
@@ -389,15 +341,7 @@ BASES: Dict[str, Dict[str, Any]] = {
                 'measured',
                 only=['gpu'],
             ),
-            _variable(
-                'NCCL_CROSS_NIC',
-                '1',
-                'each network card reaches every card of another node',
-                _HPE,
-                '2026-11-21',
-                'untested',
-                only=['gpu'],
-            ),
+            NCCL_CROSS_NIC,
             _variable(
                 'NCCL_IGNORE_CPU_AFFINITY',
                 '1',
@@ -479,7 +423,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'derived',
         ),
         'jobs': _fact(
-            make_gpu_jobs('standard-g', True, 8),
+            make_jobs('standard-g', True, 8),
             'the job gets whole nodes, so that no other job uses the network cards, and each rank '
             'can use the closest GPU',
             'LUMI documentation, Slurm partitions; job scripts in '
@@ -555,12 +499,6 @@ _HOSTS = [r'^uan\d\d', r'^nid00\d{4}']
 _GPU_PARTITIONS, _CPU_PARTITIONS = '^(G|EAP|container|common|system)?$', '^[CLD]$'
 #: Values of LUMI_STACK_PARTITION in shells that may load modules for GPU nodes and for CPU nodes
 _SHARED_PARTITIONS = ['L', 'container', 'common', 'system', 'CrayEnv']
-_GPU_SHELL_PARTITIONS, _CPU_SHELL_PARTITIONS = (
-    ['G', 'EAP'] + _SHARED_PARTITIONS,
-    ['C', 'D'] + _SHARED_PARTITIONS,
-)
-
-_HYBRID = 'mpich-4.2.3-libfabric-1.22.0'
 
 
 def _make_gpu_stack(
@@ -582,37 +520,31 @@ def _make_gpu_stack(
     make_rocm_folders(). `pmi`: version of cray-pmi.
     """
     libmpi = _make_mpich_libraries(*mpich)
-    return dict(
-        {
-            'based_on': 'lumi',
-            'title': 'LUMI-G, stack LUMI/%s%s' % (stack, title),
-            'libraries': dict(
-                libmpi,
-                **dict(
-                    make_rocm_libraries(rocm, rocm_folder, *rocm_libraries),
-                    **_make_pmi_libraries(pmi, 'derived'),
-                ),
-            ),
-            'images': _fact(
-                _list_images(rocm, _HYBRID, _HYBRID, _HYBRID + '-libcxi'),
-                _IMAGE_PURPOSE,
-                'the published runs used MPICH 4.2.3; the host\'s libfabric is 1.22.0',
-                '2026-11-21',
-                'untested',
-            ),
-            'native': _fact(
-                make_rocm_build('amd', rocm, libmpi['libmpi']['value'], _RCCL_OPTIONS, _PLUGIN),
-                'partition/G has these compiler modules',
-                _STACK % stack,
-                '2026-07-10',
-                'derived',
-            ),
+    return {
+        'based_on': 'lumi',
+        'title': 'LUMI-G, stack LUMI/%s%s' % (stack, title),
+        'libraries': {
+            **libmpi,
+            **make_rocm_libraries(rocm, rocm_folder, *rocm_libraries),
+            **_make_pmi_libraries(pmi, 'derived'),
         },
-        **dict(
-            make_rocm_folders(rocm_folder, *folders),
-            **_make_stack_facts(stack, 'lumi', _GPU_SHELL_PARTITIONS, _GPU_PARTITIONS),
+        'images': _fact(
+            _list_images(rocm),
+            _IMAGE_PURPOSE,
+            'the published runs used MPICH 4.2.3; the host\'s libfabric is 1.22.0',
+            '2026-11-21',
+            'untested',
         ),
-    )
+        'native': _fact(
+            make_rocm_build('amd', rocm, libmpi['libmpi']['value'], _RCCL_OPTIONS, _PLUGIN),
+            'partition/G has these compiler modules',
+            _STACK % stack,
+            '2026-07-10',
+            'derived',
+        ),
+        **make_rocm_folders(rocm_folder, *folders),
+        **_make_stack_facts(stack, 'lumi', ['G', 'EAP', *_SHARED_PARTITIONS], _GPU_PARTITIONS),
+    }
 
 
 _GPU_STACKS = {
@@ -724,39 +656,37 @@ _NO_GPU = _fact(
 
 def _make_cpu_stack(version: str) -> Dict[str, Any]:
     gpu_stack = _GPU_STACKS['lumi-' + version]
-    return dict(
-        {
-            'based_on': 'lumi-' + version,
-            'title': 'LUMI-C, CPU nodes of stack LUMI/' + version,
-            'gpu': _NO_GPU,
-            'gpu_binding': _NO_GPU,
-            'libraries': {'libmpi_gtl_hsa': None, 'libhsa-runtime64': None, 'libamdhip64': None},
-            'images': _remove_cupy(gpu_stack['images']),
-            'library_folders': BASES['lumi']['library_folders'],
-            'one_build': BASES['lumi']['one_build'],
-            'jobs': _fact(
-                {'partition': 'standard', 'account': True, 'options': ['--exclusive'], 'step': []},
-                'the job gets whole nodes, so that no other job uses the network card',
-                'LUMI documentation, Slurm partitions',
-                '2026-11-21',
-                'derived',
-            ),
-            'native': _fact(
-                make_native_build('gnu', gpu_stack['libraries']['libmpi']['value']),
-                'partition/C has these compiler modules',
-                _STACK % version,
-                '2026-07-10',
-                'derived',
-            ),
-        },
-        **_make_stack_facts(version, 'lumi-c', _CPU_SHELL_PARTITIONS, _CPU_PARTITIONS),
-    )
+    return {
+        'based_on': 'lumi-' + version,
+        'title': 'LUMI-C, CPU nodes of stack LUMI/' + version,
+        'gpu': _NO_GPU,
+        'gpu_binding': _NO_GPU,
+        'libraries': {'libmpi_gtl_hsa': None, 'libhsa-runtime64': None, 'libamdhip64': None},
+        'images': _remove_cupy(gpu_stack['images']),
+        'library_folders': BASES['lumi']['library_folders'],
+        'one_build': BASES['lumi']['one_build'],
+        'jobs': _fact(
+            make_jobs('standard', True),
+            'the job gets whole nodes, so that no other job uses the network card',
+            'LUMI documentation, Slurm partitions',
+            '2026-11-21',
+            'derived',
+        ),
+        'native': _fact(
+            make_native_build('gnu', gpu_stack['libraries']['libmpi']['value']),
+            'partition/C has these compiler modules',
+            _STACK % version,
+            '2026-07-10',
+            'derived',
+        ),
+        **_make_stack_facts(version, 'lumi-c', ['C', 'D', *_SHARED_PARTITIONS], _CPU_PARTITIONS),
+    }
 
 
-STACKS = dict(
-    _GPU_STACKS,
+STACKS = {
+    **_GPU_STACKS,
     **{'lumi-c-' + _stack[-5:]: _make_cpu_stack(_stack[-5:]) for _stack in sorted(_GPU_STACKS)},
-)
+}
 STACKS['lumi-c-26.03'].update(
     title=STACKS['lumi-26.03']['title'].replace('LUMI-G', 'LUMI-C, CPU nodes'),
     native=STACKS['lumi-26.03']['native'],
@@ -766,76 +696,70 @@ STACKS['lumi-c-26.03'].update(
 #: LUMI before January 2026. Stack 24.03 is still installed, with ROCm 6.3.4, but unsupported
 #: (admin.list).
 PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
-    'lumi-24.03': dict(
-        {
-            'based_on': 'lumi',
-            'glibc': make_glibc_fact(SLES % 'SP5', '2025-06-26', '2.31'),
-            'libfabric_needs': make_libfabric_needs(
-                '3', 'bind mounts in ' + _CONTRIB, '2026-05-04', 'derived', openssl='1'
-            ),
-            'slingshot': _fact(
-                'that of March 2025',
-                'the SHS version of March 2025 was not published; the published images had the '
-                'libcxi of that time',
-                _DEIC,
-                '2025-03-07',
-                'derived',
-            ),
-            'gpu_userland': _fact(
-                ['5.6', '6.2'],
-                'a driver of version 6.0.x supports ROCm in containers from two releases older to '
-                'two releases newer',
-                'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; it is a guess '
-                'that LUMI then had the driver of its ROCm 6.0.3',
-                '2025-06-26',
-                'derived',
-            ),
-            'title': 'LUMI-G, stack LUMI/24.03 in the state of March 2025, when the published '
-            'runs were made',
-            'libraries': dict(
-                _make_mpich_libraries('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
-                libfabric=_fact(
-                    '/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1',
-                    'this library is the libfabric of LUMI until January 2026',
-                    _DEIC,
-                    '2025-03-07',
-                    'measured',
-                    release='1.15.2.0',
-                ),
-                libpals=_fact(
-                    '/opt/cray/pals/1.3.2/lib/libpals.so.0',
-                    'Cray PMI uses this library to query the launcher',
-                    _CONTRIB,
-                    '2026-05-04',
-                    'measured',
-                ),
-                libxpmem=_fact(
-                    '/opt/cray/xpmem/default/lib64/libxpmem.so.0',
-                    'Cray MPICH uses this library to share memory within a node',
-                    _CONTRIB,
-                    '2026-05-04',
-                    'measured',
-                ),
-                **dict(
-                    make_rocm_libraries(
-                        '6.0.3', '/opt/rocm-6.0.3/lib', _DEIC, '2025-03-07', 'measured'
-                    ),
-                    **_make_pmi_libraries('6.1.14', 'measured'),
-                ),
-            ),
-            'native': _fact(
-                make_rocm_build(
-                    'amd',
-                    '6.0.3',
-                    '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
-                    _RCCL_OPTIONS,
-                ),
-                'the published native build used these compiler modules',
+    'lumi-24.03': {
+        'based_on': 'lumi',
+        'glibc': make_glibc_fact(SLES % 'SP5', '2025-06-26', '2.31'),
+        'libfabric_needs': make_libfabric_needs(
+            '3', 'bind mounts in ' + _CONTRIB, '2026-05-04', 'derived', openssl='1'
+        ),
+        'slingshot': _fact(
+            'that of March 2025',
+            'the SHS version of March 2025 was not published; the published images had the '
+            'libcxi of that time',
+            _DEIC,
+            '2025-03-07',
+            'derived',
+        ),
+        'gpu_userland': _fact(
+            ['5.6', '6.2'],
+            'a driver of version 6.0.x supports ROCm in containers from two releases older to '
+            'two releases newer',
+            'AMD\'s user and kernel-space support matrix (ROCm 6.2), KFD 6.0.x; it is a guess '
+            'that LUMI then had the driver of its ROCm 6.0.3',
+            '2025-06-26',
+            'derived',
+        ),
+        'title': 'LUMI-G, stack LUMI/24.03 in the state of March 2025, when the published '
+        'runs were made',
+        'libraries': {
+            **_make_mpich_libraries('8.1.29', 'amd/5.0', 'measured', _DEIC, '2025-03-07'),
+            'libfabric': _fact(
+                '/opt/cray/libfabric/1.15.2.0/lib64/libfabric.so.1',
+                'this library is the libfabric of LUMI until January 2026',
                 _DEIC,
                 '2025-03-07',
                 'measured',
+                release='1.15.2.0',
             ),
+            'libpals': _fact(
+                '/opt/cray/pals/1.3.2/lib/libpals.so.0',
+                'Cray PMI uses this library to query the launcher',
+                _CONTRIB,
+                '2026-05-04',
+                'measured',
+            ),
+            'libxpmem': _fact(
+                '/opt/cray/xpmem/default/lib64/libxpmem.so.0',
+                'Cray MPICH uses this library to share memory within a node',
+                _CONTRIB,
+                '2026-05-04',
+                'measured',
+            ),
+            **make_rocm_libraries('6.0.3', '/opt/rocm-6.0.3/lib', _DEIC, '2025-03-07', 'measured'),
+            **_make_pmi_libraries('6.1.14', 'measured'),
         },
+        'native': _fact(
+            make_rocm_build(
+                'amd',
+                '6.0.3',
+                '/opt/cray/pe/mpich/8.1.29/ofi/amd/5.0/lib-abi-mpich/libmpi.so.12',
+                _RCCL_OPTIONS,
+            ),
+            'the published native build used these compiler modules',
+            _DEIC,
+            '2025-03-07',
+            'measured',
+        ),
         **make_rocm_folders(
             '/opt/rocm-6.0.3/lib',
             'Cray MPICH in the folder amd/5.0 needs libraries of ROCm\'s compiler',
@@ -844,5 +768,5 @@ PUBLISHED_SITES: Dict[str, Dict[str, Any]] = {
             'measured',
             more=['/opt/rocm-6.0.3/llvm/lib'],
         ),
-    ),
+    },
 }

@@ -11,7 +11,7 @@ from typing import Any, Dict
 from osu_container.data.sites.cray import (
     SLES_FOLDERS,
     make_fact,
-    make_gpu_jobs,
+    make_jobs,
     make_ll128_variable,
     make_name_recognition,
     make_nccl_variables,
@@ -162,7 +162,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'untested',
         ),
         'jobs': make_fact(
-            make_gpu_jobs('accel', True, 4),
+            make_jobs('accel', True, 4),
             'accel is the partition with GPUs, and jobs must name an account',
             _APPTAINER,
             _READ_DATE,

@@ -32,10 +32,7 @@ _MODULES = (
     'docs/polaris/debugging-tools/CUDA-GDB.md)'
 )
 _NOTES = 'a user\'s notes on Polaris, cluster facts and multi-node recipe (jobs 7368976 to 7368993)'
-_SKILL = 'a user\'s guide to containers on Polaris, "last_verified: 2026-04": Cray MPICH 9.0.1'
 _READ_DATE = '2026-11-26'
-_MPICH = 'osu-workstation-mpich-4.2.3-libfabric-2.1.0.sif'
-_MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-2.1.0.sif'
 
 BASES: Dict[str, Dict[str, Any]] = {
     'cray-pals': {
@@ -95,7 +92,10 @@ BASES: Dict[str, Dict[str, Any]] = {
             ),
         },
         'images': make_fact(
-            {'bind': _MPICH, 'osu-mpi4py/bind': _MPI4PY},
+            {
+                'bind': 'osu-workstation-mpich-4.2.3-libfabric-2.1.0.sif',
+                'osu-mpi4py/bind': 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-2.1.0.sif',
+            },
             'this image has MPICH without CUDA, for buffers in host memory, and glibc 2.41, which is '
             "newer than that of these hosts (fact `glibc`)",
             'osu_container/build/recipes/images.py',
@@ -140,8 +140,8 @@ STACKS: Dict[str, Dict[str, Any]] = {
             _READ_DATE,
             'untested',
         ),
-        'libraries': dict(
-            make_mpich_libraries(
+        'libraries': {
+            **make_mpich_libraries(
                 '8.1.32',
                 'target of the link libmpi.so.12: ' + _NCAR,
                 _READ_DATE,
@@ -152,7 +152,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _READ_DATE,
                 'derived',
             ),
-            libfabric=make_fact(
+            'libfabric': make_fact(
                 '/opt/cray/libfabric/1.22.0/lib64/libfabric.so.1',
                 "this library is the host's libfabric with the provider cxi; its path "
                 'changes with updates',
@@ -168,7 +168,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _READ_DATE,
                 'derived',
             ),
-        ),
+        },
         'files': {
             'file_systems': make_fact(
                 ['/glade'],
@@ -218,7 +218,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'measured',
         ),
         'gpu_binding': make_fact(
-            make_gpu_binding([(0, 24, 'cxi0'), (1, 16, 'cxi0'), (2, 8, 'cxi1'), (3, 0, 'cxi1')], 8),
+            make_gpu_binding([24, 16, 8, 0], 8, gpus_per_card=2),
             'GPU i is closest to NUMA node 3-i; the assignment of the two network cards to the '
             'GPUs is a guess',
             _NOTES,
@@ -232,10 +232,11 @@ STACKS: Dict[str, Dict[str, Any]] = {
             _READ_DATE,
             'measured',
         ),
-        'libraries': dict(
-            make_mpich_libraries(
+        'libraries': {
+            **make_mpich_libraries(
                 '9.0.1',
-                'module cray-mpich-abi: ' + _SKILL + '; ' + _MODULES,
+                'module cray-mpich-abi: a user\'s guide to containers on Polaris, "last_verified: '
+                '2026-04": Cray MPICH 9.0.1; ' + _MODULES,
                 _READ_DATE,
                 'derived',
                 'cuda',
@@ -243,7 +244,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _READ_DATE,
                 'derived',
             ),
-            libfabric=make_fact(
+            'libfabric': make_fact(
                 '/opt/cray/libfabric/2.2.0rc1/lib64/libfabric.so.1',
                 "this library is the host's libfabric with the provider cxi; no other "
                 'version is installed',
@@ -262,7 +263,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _READ_DATE,
                 'derived',
             ),
-        ),
+        },
         'glibc': make_glibc_fact(
             'a user\'s guide to containers on Polaris: "glibc >= 2.38 required by Cray libfabric '
             '2.2.0rc1"',

@@ -14,7 +14,7 @@ from osu_container.data.sites.cray import (
     SLES_FOLDERS,
     make_fact,
     make_gpu_binding,
-    make_gpu_jobs,
+    make_jobs,
     make_mpich_libraries,
     make_native_build,
     make_nccl_variables,
@@ -28,17 +28,9 @@ _MACHE = (
     'report of 2026-09-22 on building with Spack on Perlmutter (github.com/E3SM-Project/mache, '
     'pull request for Spack 1.x)'
 )
-_USER = 'a user\'s job script for Perlmutter: "the ABI-compat dir where libmpi.so.12 lives"'
 #: Notes of September 2026 about two MPIs in one process on Perlmutter; they name the installed
 #: versions of Cray MPICH and the default
 _LORRAX = 'notes of 2026-09-30 on builds on Perlmutter (github.com/jackmcarthur/lorrax f43150f7, config/perlmutter)'
-_CUDA = '/opt/nvidia/hpc_sdk/Linux_x86_64/25.5/cuda/12.9'
-#: Reports that programs needed libcudart.so.13 after the default GTL had changed, although they
-#: were built with CUDA 12
-_CUDA_13 = (
-    'programs built with CUDA 12 need libcudart.so.13 since the maintenance of 2026-08-19 '
-    '(github.com/E3SM-Project/E3SM issue 8650)'
-)
 _NEW_USER = 'a user\'s README (github.com/Rafael9104/lya2pcf 00d892ff, section NERSC)'
 _MPICH = 'osu-workstation-mpich-4.2.3-libfabric-2.1.0.sif'
 _MPI4PY = 'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-2.1.0.sif'
@@ -104,9 +96,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'derived',
         ),
         'gpu_binding': make_fact(
-            make_gpu_binding(
-                [(0, 48, 'cxi0'), (1, 32, 'cxi1'), (2, 16, 'cxi2'), (3, 0, 'cxi3')], 16
-            ),
+            make_gpu_binding([48, 32, 16, 0], 16),
             'GPUs and cores are numbered in opposite order: GPU 0 is closest to the last 16 cores '
             '(as in public scripts); the assignment of network cards to GPUs is a guess',
             'job scripts of ExaEpi and WarpX for Perlmutter set CUDA_VISIBLE_DEVICES to 3 minus '
@@ -115,10 +105,11 @@ STACKS: Dict[str, Dict[str, Any]] = {
             _FIRST_READ_DATE,
             'untested',
         ),
-        'libraries': dict(
-            make_mpich_libraries(
+        'libraries': {
+            **make_mpich_libraries(
                 '9.0.1',
-                _USER + '; this version is still installed, beside the default 9.1.0: ' + _LORRAX,
+                'a user\'s job script for Perlmutter: "the ABI-compat dir where libmpi.so.12 lives"; '
+                'this version is still installed, beside the default 9.1.0: ' + _LORRAX,
                 '2026-09-30',
                 'measured',
                 'cuda',
@@ -126,7 +117,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _READ_DATE,
                 'derived',
             ),
-            libfabric=make_fact(
+            'libfabric': make_fact(
                 '/opt/cray/libfabric/2.3.1/lib64/libfabric.so.1',
                 "this library is the host's libfabric with the provider cxi; version 1.22.0 "
                 'was removed',
@@ -135,22 +126,22 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'measured',
                 release='2.3.1',
             ),
-            libcxi=make_fact(
+            'libcxi': make_fact(
                 '/usr/lib64/libcxi.so.1',
                 'the host\'s libfabric uses this library for the Slingshot card',
                 _PODMAN + 'nccl.yaml',
                 _READ_DATE,
                 'measured',
             ),
-            libxpmem=make_fact(
+            'libxpmem': make_fact(
                 '/usr/lib64/libxpmem.so.0',
                 'Cray MPICH uses this library to share memory within a node',
                 _PODMAN + 'nccl.yaml',
                 _READ_DATE,
                 'measured',
             ),
-            libcudart=make_fact(
-                _CUDA + '/lib64/libcudart.so.12',
+            'libcudart': make_fact(
+                '/opt/nvidia/hpc_sdk/Linux_x86_64/25.5/cuda/12.9/lib64/libcudart.so.12',
                 'Cray\'s GPU transport layer needs this CUDA runtime; the '
                 'default CUDA 13.2 has a library with another name',
                 'CUDA_HOME in several public build scripts for '
@@ -166,7 +157,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 _REREAD_DATE,
                 'derived',
             ),
-        ),
+        },
         'library_folders': make_fact(
             SLES_FOLDERS,
             "the host's ld.so searches the folders of SLES, then the folders of Cray's "
@@ -208,7 +199,7 @@ STACKS: Dict[str, Dict[str, Any]] = {
             'untested',
         ),
         'jobs': make_fact(
-            make_gpu_jobs(None, True, 4, '--constraint=gpu'),
+            make_jobs(None, True, 4, '--constraint=gpu'),
             'jobs request GPU nodes with a constraint, not with a partition; names of accounts '
             'end in _g',
             'NERSC training, github.com/NERSC/Migrate-to-Perlmutter; Perlmutter pages of WarpX',
@@ -220,7 +211,6 @@ STACKS: Dict[str, Dict[str, Any]] = {
                 'gnu',
                 '/opt/cray/pe/mpich/9.0.1/ofi/gnu/12.3/lib-abi-mpich/libmpi.so.12',
                 ['craype-accel-nvidia80', 'cudatoolkit/12.9'],
-                '--enable-cuda --with-cuda=$CUDA_HOME ',
                 'cuda',
             ),
             'the accelerator module links programs with the GPU transport layer; the compiler is '
@@ -250,7 +240,9 @@ STACKS: Dict[str, Dict[str, Any]] = {
             libcudart=make_fact(
                 '/opt/nvidia/hpc_sdk/Linux_x86_64/26.5/cuda/13.2/lib64/libcudart.so.13',
                 'Cray\'s GPU transport layer needs this CUDA runtime',
-                _CUDA_13 + '; folder: its math_libs in ' + _NEW_USER,
+                # After the default GTL had changed, programs that were built with CUDA 12 needed it.
+                'programs built with CUDA 12 need libcudart.so.13 since the maintenance of 2026-08-19 '
+                '(github.com/E3SM-Project/E3SM issue 8650); folder: its math_libs in ' + _NEW_USER,
                 '2026-11-26',
                 'derived',
             ),

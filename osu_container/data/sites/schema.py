@@ -101,121 +101,114 @@ file, see mpicontainer.py) names a folder with the same tree, which is prepended
 
 from typing import Any, Dict, List
 
+from osu_container.data.records import SHAPE_NAMES, parse_shapes
+
+#: Keys whose value is a dict {name: fact}; from the entry in 'based_on', missing names are taken
+TABLES = ('libraries', 'files')
+#: Keys of every fact; some facts also have keys of OPTIONAL_SHAPES
+FACT = ('value', 'why', 'source', 'date', 'evidence')
+#: Shapes in the form of parse_shapes() in data/records.py: of the value of each key's fact (`site`), of
+#: the values in a table, and of the optional keys of a fact
+_VALUES = parse_shapes(
+    """
+recognition
+hostnames?: [text]
+environment?: {text: text}
+
+network
+kind: text
+drivers: [text]
+
+gpu
+gcd: integer
+mask nic: text
+
+stack
+of name variable: text
+values: [text]
+
+variable of shell
+name: text
+fits: [text]
+
+jobs
+partition: text | null
+account: flag
+options step: [text]
+batch?: text
+
+native
+mpicc mpicxx libmpi python: text
+prgenv?: text
+modules?: [text]
+plugin?: [text] | null
+configopts?: text
+needed?: [text]
+
+site
+recognised_by: recognition
+default_approach: text
+runtime: [text]
+provider: text | null
+network?: network
+pmi: {text: text}
+pmi_variables: {text: text}
+slingshot?: text
+gpu: text | null
+gpu_userland?: [text]
+gpu_driver?: text
+gpu_binding: [gpu] | null
+glibc?: text
+libfabric_needs?: [text]
+library_folders: [text]
+one_build: [text]
+lnx_links?: text | null
+conflicts: [text]
+family?: text
+stack?: stack
+shell?: [variable of shell]
+images: {text: text}
+image_folders: [text]
+images_there?: [text]
+image_help: text
+jobs: jobs
+launcher?: text
+native: native | null
+wrapper_modules: [text]
+architecture?: text
+engine?: text
+
+tables
+libraries: text
+files: [text]
+
+fact
+opened_as?: [text]
+release?: text
+bound?: text
+otherwise?: {text: text}
+name?: text
+only?: [text]
+setting?: text
+inside?: flag
+serves?: text
+folders?: {text: text}
+""",
+    SHAPE_NAMES,
+)
+#: Keys that an entry may have
+OPTIONAL = [key[:-1] for key in _VALUES['site'] if key.endswith('?')]
 #: Keys that every entry must have, itself or through the entry on which it is based
 KEYS = [
     'title',
-    'recognised_by',
-    'default_approach',
-    'runtime',
-    'provider',
-    'pmi',
-    'pmi_variables',
-    'gpu',
-    'gpu_binding',
-    'libraries',
-    'library_folders',
-    'one_build',
-    'files',
-    'conflicts',
     'variables',
-    'images',
-    'image_folders',
-    'image_help',
-    'jobs',
-    'native',
-    'wrapper_modules',
+    *TABLES,
+    *(key for key in _VALUES['site'] if not key.endswith('?')),
 ]
-#: Keys that an entry may have
-OPTIONAL = [
-    'gpu_userland',
-    'gpu_driver',
-    'glibc',
-    'libfabric_needs',
-    'slingshot',
-    'lnx_links',
-    'engine',
-    'architecture',
-    'network',
-    'family',
-    'shell',
-    'stack',
-    'images_there',
-    'launcher',
-]
-#: Keys whose value is a dict {name: fact}; from the entry in 'based_on', missing names are taken
-TABLES = ('libraries', 'files')
-#: Keys whose value is not a fact
-PLAIN_KEYS = TABLES + ('title', 'variables')
-#: Keys of every fact; some facts also have keys of OPTIONAL_SHAPES
-FACT = ('value', 'why', 'source', 'date', 'evidence')
-#: Key -> shape of the value of its fact, see data/records.py
-_VARIABLES = {str: str}
-SHAPES: Dict[str, Any] = {
-    'recognised_by': {'hostnames?': [str], 'environment?': _VARIABLES},
-    'default_approach': str,
-    'runtime': [str],
-    'provider': (str, None),
-    'network': {'kind': str, 'drivers': [str]},
-    'pmi': {str: str},
-    'pmi_variables': {str: str},
-    'slingshot': str,
-    'gpu': (str, None),
-    'gpu_userland': [str],
-    'gpu_driver': str,
-    'gpu_binding': ([{'gcd': int, 'mask': str, 'nic': str}], None),
-    'glibc': str,
-    'libfabric_needs': [str],
-    'library_folders': [str],
-    'one_build': [str],
-    'lnx_links': (str, None),
-    'conflicts': [str],
-    'family': str,
-    'stack': {'of': str, 'name': str, 'variable': str, 'values': [str]},
-    'shell': [{'name': str, 'fits': [str]}],
-    'images': {str: str},
-    'image_folders': [str],
-    'images_there': [str],
-    'image_help': str,
-    'jobs': {
-        'partition': (str, None),
-        'account': bool,
-        'options': [str],
-        'step': [str],
-        'batch?': str,
-    },
-    'launcher': str,
-    'native': (
-        {
-            'mpicc': str,
-            'mpicxx': str,
-            'libmpi': str,
-            'python': str,
-            'prgenv?': str,
-            'modules?': [str],
-            'plugin?': ([str], None),
-            'configopts?': str,
-            'needed?': [str],
-        },
-        None,
-    ),
-    'wrapper_modules': [str],
-    'architecture': str,
-    'engine': str,
-}
-#: Shapes of the values in a table, and of the optional keys of a fact
-TABLE_SHAPES: Dict[str, Any] = {'libraries': str, 'files': [str]}
-OPTIONAL_SHAPES: Dict[str, Any] = {
-    'opened_as': [str],
-    'release': str,
-    'bound': str,
-    'otherwise': _VARIABLES,
-    'name': str,
-    'only': [str],
-    'setting': str,
-    'inside': bool,
-    'serves': str,
-    'folders': _VARIABLES,
-}
+#: Key -> shape of the value of its fact
+SHAPES = {key.rstrip('?'): shape for key, shape in _VALUES['site'].items()}
+#: Optional key of a fact -> shape
+OPTIONAL_SHAPES = {key.rstrip('?'): shape for key, shape in _VALUES['fact'].items()}
 
 
 def _build_fact_shape(shape: Any, mark: str) -> Dict[str, Any]:
@@ -224,24 +217,27 @@ def _build_fact_shape(shape: Any, mark: str) -> Dict[str, Any]:
 
     mark: '?' if the keys why, source, date and evidence of the fact are optional, otherwise ''.
     """
-    return dict(
-        {key + mark: str for key in FACT if key != 'value'},
-        value=shape,
-        **{key + '?': below for key, below in OPTIONAL_SHAPES.items()},
-    )
+    return {
+        **{key + mark: str for key in FACT if key != 'value'},
+        'value': shape,
+        **_VALUES['fact'],
+    }
 
 
 #: Shape of an entry. Modules print the reasons of facts in tables, of variables, and of checks of
 #: the shell
-ENTRY: Dict[str, Any] = dict(
-    {
-        key + '?' * (key in OPTIONAL): _build_fact_shape(shape, '?' * (key != 'shell'))
-        for key, shape in SHAPES.items()
+ENTRY: Dict[str, Any] = {
+    **{
+        key: _build_fact_shape(shape, '?' * (key != 'shell?'))
+        for key, shape in _VALUES['site'].items()
     },
-    title=str,
-    variables=[dict(_build_fact_shape(str, ''), name=str)],
-    **{table: {str: (_build_fact_shape(shape, ''), None)} for table, shape in TABLE_SHAPES.items()},
-)
+    'title': str,
+    'variables': [dict(_build_fact_shape(str, ''), name=str)],
+    **{
+        table: {str: (_build_fact_shape(shape, ''), None)}
+        for table, shape in _VALUES['tables'].items()
+    },
+}
 
 #: Folders below TmpFS that Slurm's plugin mpi/pmix creates for the ranks of a job step, and through
 #: which ranks of Open MPI find each other. The folder of the PMIx server is below SlurmdSpoolDir

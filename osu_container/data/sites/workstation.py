@@ -8,7 +8,7 @@ from typing import Any, Dict
 
 from osu_container.data.approaches import UCX_NAMESPACE_VARIABLES
 from osu_container.data.launchers import LAUNCHERS
-from osu_container.data.sites.cray import make_fact
+from osu_container.data.sites.cray import make_fact, make_jobs
 from osu_container.data.sites.schema import PMIX_FILES
 
 #: Images that `make demo` builds on any x86_64 machine
@@ -82,7 +82,7 @@ BASES: Dict[str, Dict[str, Any]] = {
             'docs/images.md', 'this page explains how to build and copy images', 'docs/images.md'
         ),
         'jobs': _make_plain_fact(
-            {'partition': None, 'account': False, 'options': ['--exclusive'], 'step': []},
+            make_jobs(None, False),
             'jobs get whole nodes, so that no other program uses the network card',
         ),
         'native': _make_plain_fact(None, 'no MPI compiler is known'),
@@ -165,18 +165,14 @@ STACKS: Dict[str, Dict[str, Any]] = {
         ],
         'images': dict(
             BASES['plain']['images'],
-            value=dict(
-                BASES['plain']['images']['value'],
-                **dict(
-                    dict.fromkeys(
-                        ['osu-mpi4py/' + name for name in ('pure', 'bind', 'hybrid', 'opensource')],
-                        'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif',
-                    ),
-                    **{
-                        'osu-mpi4py/openmpi': 'osu-mpi4py-4.1.2-abi-openmpi-5.0.11-libfabric-2.5.1.sif'
-                    },
+            value={
+                **BASES['plain']['images']['value'],
+                **dict.fromkeys(
+                    ['osu-mpi4py/' + name for name in ('pure', 'bind', 'hybrid', 'opensource')],
+                    'osu-mpi4py-4.1.2-workstation-mpich-4.2.3-libfabric-1.22.0.sif',
                 ),
-            ),
+                'osu-mpi4py/openmpi': 'osu-mpi4py-4.1.2-abi-openmpi-5.0.11-libfabric-2.5.1.sif',
+            },
         ),
         'native': _make_measured_fact(
             {
