@@ -39,6 +39,7 @@ from osu_container.verdict.verdict import (
     format_level,
     format_stack,
     judge_approach,
+    judge_remedies,
     recommend_approach,
 )
 
@@ -240,6 +241,7 @@ def print_verdicts(
                 starter,
             )
         )
+    verdicts = judge_remedies(verdicts, site, image, host, options.program, runtime)
     facts, best = summarize_image(image, program_count), recommend_approach(verdicts, site)
     if progress:
         progress.stop()

@@ -30,7 +30,7 @@ from osu_container.verdict.trial import (
     list_plugin_folders,
     locate_host_libraries,
 )
-from osu_container.verdict.verdict import Verdict, evaluate_approach
+from osu_container.verdict.verdict import Verdict, evaluate_approach, judge_remedies
 
 
 class FactsError(Exception):
@@ -133,6 +133,7 @@ def read_facts(
             trial, verdict = evaluate_approach(
                 approach, site, image, host, runtime=runtime, dry_run=True
             )
+            verdict = judge_remedies([verdict], site, image, host, None, runtime)[0]
             return collect_facts(trial, verdict, runtime, force)
     except (ImageError, ElfError) as err:
         raise FactsError(str(err))

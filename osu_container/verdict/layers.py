@@ -59,7 +59,7 @@ def resolve_variable(trial: Trial, name: str, module_values: Mapping[str, str]) 
 _PARAMETERS = {'openmpi-mca-params.conf': 'OMPI_MCA_', 'pmix-mca-params.conf': 'PMIX_MCA_'}
 
 
-def read_mca_parameters(image: Image, libmpi: str) -> Dict[str, Tuple[str, Optional[str]]]:
+def read_mca_parameters(image: Image, libmpi: str) -> Dict[str, Tuple[str, str]]:
     """
     Return {variable: (value, file)} of the parameters in Open MPI's parameter files.
 
@@ -75,7 +75,7 @@ def read_mca_parameters(image: Image, libmpi: str) -> Dict[str, Tuple[str, Optio
     folders = [prefix + '/etc', '/etc/openmpi', '/etc/pmix', '/etc']
     for name, variable_prefix in _PARAMETERS.items():
         path = next(
-            (folder + '/' + name for folder in folders if image.exists(folder + '/' + name)), None
+            (folder + '/' + name for folder in folders if image.exists(folder + '/' + name)), ''
         )
         for key, value in re.findall(
             r'(?m)^[ \t]*(\w+)[ \t]*=[ \t]*(\S*)', image.read_text(path) or '' if path else ''

@@ -38,6 +38,7 @@ from osu_container.image.environment import (
     Environment,
     LaunchedProgram,
     Variable,
+    evaluate_environment,
     find_program,
     find_unknown_path,
     get_exported_value,
@@ -91,6 +92,49 @@ if TYPE_CHECKING:  # dry_run imports this module
 Host = Any
 #: The image of a trial: Image, or DescribedImage (check/described.py) with the same methods
 AnyImage = Any
+
+
+class Change(NamedTuple):
+    """
+    A remedy that `check` can apply to a copy of the trial, to judge the image again.
+
+    A remedy that `check` cannot apply is a str: see Remedy in rules/finding.py.
+    """
+
+    text: str  #: the remedy for the user; with `approaches`, the words after 'use approach NAME'
+    approaches: Sequence[str] = ()  #: other approaches, of which the user can choose one
+    exports: Mapping[str, str] = {}  #: variables that the user exports before the launcher
+    removed: Collection[str] = ()  #: variables that no script of the image sets any more
+    texts: Mapping[str, str] = {}  #: {path: new text} of text files of the image
+    files: Mapping[str, ElfFacts] = {}  #: {path: new facts} of programs and libraries of the image
+    #: beginning of CoveringMount.remedy for the mounts that the user removes
+    unmounted: Optional[str] = None
+
+
+class ChangedImage:
+    """An image as a Change would make the image. The files of the image stay unchanged."""
+
+    def __init__(self, image: AnyImage, change: Change) -> None:
+        self.image, self.change = image, change
+        self.files = {image.resolve(path): facts for path, facts in change.files.items()}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.image, name)
+
+    def read_text(self, path: str) -> Optional[str]:
+        texts = self.change.texts
+        return texts[path] if path in texts else self.image.read_text(path)
+
+    def read_elf_files(self, paths: Iterable[str]) -> Dict[str, ElfFacts]:
+        facts: Dict[str, ElfFacts] = self.image.read_elf_files(paths)
+        return {path: self.files.get(self.image.resolve(path), elf) for path, elf in facts.items()}
+
+    def evaluate_environment(self, bound_texts: Iterable[Any] = ()) -> Environment:
+        if not self.change.texts:
+            environment: Environment = self.image.evaluate_environment(bound_texts)
+            return environment
+        return evaluate_environment(self, {**self.change.texts, **dict(bound_texts)})
+
 
 #: File names of plug-ins of Open MPI and PMIx
 PLUGIN_OF_MPI = r'(pmix_)?mca_\w+\.so$'
@@ -199,6 +243,8 @@ class Mounts(NamedTuple):
 BIND_VARIABLES = [
     prefix + name for prefix in ('APPTAINER', 'SINGULARITY') for name in ('_BIND', '_BINDPATH')
 ]
+#: Beginning of CoveringMount.remedy for a bind in BIND_VARIABLES
+BIND_REMEDY = 'remove the bind from '
 
 
 def list_user_binds() -> Dict[str, List[str]]:
@@ -225,9 +271,11 @@ def find_home(host: Host) -> str:
         return os.environ.get('HOME', '')
 
 
-def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> Mounts:
+def list_mounts(
+    approach: Dict[str, Any], site: Dict[str, Any], host: Host, change: Change
+) -> Mounts:
     """
-    Return the mounts of a container that the module's commands start.
+    Return the mounts of a container that the module's commands start, after a Change.
 
     Apptainer mounts /tmp, /var/tmp, the home folder and the current folder (apptainer.conf: mount
     tmp, mount home; user guide, Bind Paths and Mounts). MPI_CONTAINER_OPTIONS may disable mounts.
@@ -240,7 +288,7 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
             current = os.getcwd()
         for name, entries in list_user_binds().items():
             for source, target in ((entry.split(':') + [''])[:2] for entry in entries):
-                rows.append((target or source, source, 'remove the bind from ' + name))
+                rows.append((target or source, source, BIND_REMEDY + name))
     rows += [
         (folder, folder, 'run `export MPI_CONTAINER_OPTIONS="%s"`' % option)
         for folder, option in (
@@ -257,7 +305,7 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
             CoveringMount(folder.rstrip('/'), source.rstrip('/'), host, remedy, row is not rows[-1])
             for row in rows
             for folder, source, remedy in [row]
-            if folder.strip('/')
+            if folder.strip('/') and not (change.unmounted and remedy.startswith(change.unmounted))
         ],
         set(),
     )
@@ -444,6 +492,8 @@ class Trial(NamedTuple):
     start: Optional[Start] = None
     #: the observed process that `process` shows, None if `process` is predicted
     started: Optional[StartedProcess] = None
+    #: variables that the user exports before the launcher
+    exports: Mapping[str, str] = {}
 
     @property
     def environment(self) -> Environment:
@@ -742,6 +792,7 @@ def build_trial(
     MPI, ElfError if a host library is not an ELF file, and SettingsError if the site lacks a
     library that the approach needs or a PMI that the approach needs.
     """
+    change = image.change if isinstance(image, ChangedImage) else Change('')
     family, soname, path = select_image_mpi(image, list_mpi_families(approach))
     mpi4py = listing.mpi4py if listing else None
     requested = _find_requested_mpi(
@@ -762,7 +813,7 @@ def build_trial(
         image,
         map_opened_names(approach, site, host, injected),
         _map_opened_libraries(image, injected, host, plugins),
-        list_mounts(approach, site, host),
+        list_mounts(approach, site, host, change),
     )
     container.follow_listing(listing)
     environment = apply_entrypoint(
@@ -776,6 +827,10 @@ def build_trial(
         environment = environment._replace(variables={**variables, **environment.variables})
     launched = select_program(image, program, environment)
     environment = launched.environment
+    kept = {
+        name: item for name, item in environment.variables.items() if name not in change.removed
+    }
+    environment = environment._replace(variables=kept)
     # The option --library-path of ld.so is no variable of the process.
     if started and started.environment is not None and not started.is_loader:
         environment = merge_observed_environment(started.environment, environment)
@@ -877,6 +932,7 @@ def build_trial(
         or {},
         listing,
         started=started,
+        exports=change.exports,
     )
 
 

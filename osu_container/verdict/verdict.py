@@ -18,19 +18,24 @@ from osu_container.verdict.rules.abi import no_program, other_mpi_family
 from osu_container.verdict.rules.finding import (
     LEVELS,
     NOTE,
+    OTHER_APPROACHES,
     START_REMEDY,
     Finding,
+    Remedy,
+    format_remedy,
     make_finding,
 )
 from osu_container.verdict.rules.image_environment import downgrade_uncertain
 from osu_container.verdict.rules.machine import check_host_paths
 from osu_container.verdict.rules.questions import find_network_layer
 from osu_container.verdict.rules.start import is_superseded
-from osu_container.verdict.settings import list_mpi_families, select_pmi
+from osu_container.verdict.settings import list_mpi_families, resolve_approach, select_pmi
 from osu_container.verdict.site_choice import SettingsError
 from osu_container.verdict.started import Start
 from osu_container.verdict.trial import (
     AnyImage,
+    Change,
+    ChangedImage,
     Host,
     NoMpiError,
     Trial,
@@ -81,7 +86,7 @@ def judge_trial(trial: Trial) -> Verdict:
     findings = downgrade_uncertain(trial, all_findings)
     if trial.start:
         findings = [
-            finding._replace(remedy='') if finding.remedy == START_REMEDY else finding
+            finding._replace(remedy='', remedies=()) if finding.remedy == START_REMEDY else finding
             for finding in findings
         ]
     # An overlay hides the files of the image, and an undescribed host the injected libraries: other
@@ -254,10 +259,90 @@ def judge_approach(
                     "the image's MPI is %s (%s), but approach '%s' needs %s"
                     % (family, soname, approach['name'], approach['mpi']),
                     [(image.path, soname)],
-                    'use another approach: `osu-container check IMAGE` lists all approaches',
+                    OTHER_APPROACHES,
                 )
             )
     return Verdict(approach['name'], finding.level, [finding], 'none', 'none', None)
+
+
+def judge_remedies(
+    verdicts: List[Verdict],
+    site: Dict[str, Any],
+    image: AnyImage,
+    host: Host,
+    program: Optional[str] = None,
+    runtime: Optional[Dict[str, Any]] = None,
+) -> List[Verdict]:
+    """
+    Judge the image again with each remedy applied, and return the verdicts with the other remedies.
+
+    A remedy is left out if the finding stays. A remedy after which another finding fails reports
+    this finding. A remedy is kept as it is if `check` cannot apply the remedy, or if only a dry run
+    or a start shows the finding. The other parameters are those of judge_approach().
+    """
+    by_approach = {verdict.approach: verdict for verdict in verdicts}
+
+    def judge(name: str, change: Change) -> Verdict:
+        changed = ChangedImage(image, change)
+        return judge_approach(resolve_approach(name), site, changed, host, program, runtime)
+
+    def apply_remedy(verdict: Verdict, finding: Finding, remedy: Remedy) -> Optional[str]:
+        """Return the text of a remedy, None if the finding stays."""
+        if isinstance(remedy, str):
+            return remedy
+        known, observed = set(), identify_finding(finding)
+        if remedy.approaches:
+            for name in remedy.approaches:
+                by_approach[name] = by_approach.get(name) or judge(name, Change(''))
+            names = [
+                name
+                for name in remedy.approaches
+                if observed not in map(identify_finding, by_approach[name].findings)
+            ]
+            names = [name for name in names if by_approach[name].level != 'fails'] or names[:1]
+            remedy = remedy._replace(approaches=names)
+            outcome = by_approach[names[0]] if names else verdict
+        else:
+            known = set(map(identify_finding, judge(verdict.approach, Change('')).findings))
+            if observed not in known:
+                return format_remedy(remedy)
+            known -= set(map(identify_finding, verdict.findings))
+            outcome = judge(verdict.approach, remedy)
+        problems = [
+            each
+            for each in outcome.findings
+            if each.level in ('unknown', 'fails') and identify_finding(each) not in known
+        ]
+        if observed in map(identify_finding, outcome.findings):
+            return None
+        text = format_remedy(remedy)
+        if problems:
+            text += ' (afterwards the verdict is %s: %s)' % (problems[0].level, problems[0].reason)
+        return text
+
+    return [
+        verdict._replace(
+            findings=[
+                finding._replace(
+                    remedy='; or '.join(
+                        filter(
+                            None,
+                            [apply_remedy(verdict, finding, each) for each in finding.remedies],
+                        )
+                    )
+                )
+                if finding.remedies
+                else finding
+                for finding in verdict.findings
+            ]
+        )
+        for verdict in verdicts
+    ]
+
+
+def identify_finding(finding: Finding) -> Tuple[str, str, Any]:
+    """Return the rule, the level and the first evidence, by which a finding is recognised."""
+    return finding.rule, finding.level, finding.evidence[0] if finding.evidence else finding.reason
 
 
 def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Optional[str]:

@@ -18,7 +18,7 @@ from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.settings import INJECT_FOLDER, resolve_approach
 from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.trial import HostFileSystem, list_preloaded_sonames
-from osu_container.verdict.verdict import judge_approach
+from osu_container.verdict.verdict import judge_approach, judge_remedies
 from tests.helpers.elf_folder import (
     LOADER,
     ElfFolder,
@@ -54,13 +54,7 @@ class World:
     def __init__(self, folder, parts, site=GPU):
         self.parts, self.site, self.program = parts, resolve_site(site), None
         self.image, self.host = ElfFolder(folder / 'image'), ElfFolder(folder / 'host')
-        self.image_parts, self.host_parts, self.more, self.approach, self.runtime = (
-            {},
-            {},
-            [],
-            {},
-            None,
-        )
+        self.image_parts, self.host_parts, self.more, self.runtime = {}, {}, [], None
         self.overlays, self.folder, self.describe = [], folder, None
 
     def open_files(self):
@@ -89,14 +83,8 @@ class World:
         """Return the Verdict on an approach (str)."""
         image, host = self.open_files()
         with image:
-            return judge_approach(
-                dict(resolve_approach(approach), **self.approach),
-                self.site,
-                image,
-                host,
-                self.program,
-                self.runtime,
-            )
+            facts = self.site, image, host, self.program, self.runtime
+            return judge_remedies([judge_approach(resolve_approach(approach), *facts)], *facts)[0]
 
     def run_real(self, mix, *arguments):
         """

@@ -40,6 +40,7 @@ from osu_container.verdict.settings import resolve_approach
 from osu_container.verdict.verdict import (
     Verdict,
     judge_approach,
+    judge_remedies,
     recommend_approach,
 )
 
@@ -379,6 +380,8 @@ def _inspect_image(
                     starter=starter,
                 )
             )
+        program = start.join_program(words) if starter else None
+        verdicts = judge_remedies(verdicts, site, image, host, program, runtime)
         chosen = options.approach or recommend_approach(verdicts, site)
         page = _format_overview(image, image_commands, site, host, verdicts, is_site_image)
         progress.stop()

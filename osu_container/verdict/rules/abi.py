@@ -1,15 +1,22 @@
 """Rules on the image's MPI: the ABI, the PMI, and the replacement by the host's MPI."""
 
 import re
-from typing import Iterator
+from typing import Dict, Iterator, List
 
 from osu_container.image.image import MPI_FAMILIES
 from osu_container.image.traits import read_mpi_traits
 from osu_container.verdict import launching
-from osu_container.verdict.rules.finding import START_REMEDY, Finding, make_finding, rule
+from osu_container.verdict.rules.finding import (
+    OTHER_APPROACHES,
+    START_REMEDY,
+    Finding,
+    Remedy,
+    make_finding,
+    rule,
+)
 from osu_container.verdict.rules.questions import find_loaded_mpi, find_mpi_path, format_library
 from osu_container.verdict.settings import WRAPPER, list_mpi_families, select_pmi
-from osu_container.verdict.trial import Trial
+from osu_container.verdict.trial import Change, Trial
 
 
 @rule(
@@ -29,14 +36,17 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     families, injects = list_mpi_families(trial.approach), trial.approach['inject']
     if trial.family in families or not (injects or cannot_start):
         return
-    remedy = _REMEDIES[trial.family]
+    remedies = _REMEDIES[trial.family]
     if trial.family == 'Open MPI':  # Prefer approach openmpi on a site that can start it.
-        remedy = (
-            'use approach openmpi; or '
+        remedies = (
+            [Change('', ['openmpi']), *remedies]
             if trial.family in trial.site['pmi']['value']
-            else 'approach openmpi needs PMIx, which %s of this site does not support, so '
-            % launching.select_launcher_command(trial.site)
-        ) + remedy
+            else [
+                'approach openmpi needs PMIx, which %s of this site does not support, so %s'
+                % (launching.select_launcher_command(trial.site), remedies[0]),
+                *remedies[1:],
+            ]
+        )
     names = [
         "%s (%s)" % (each, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == each)[-1])
         for each in families
@@ -52,27 +62,35 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
             _format_site_pmi(trial),
             ', '.join(protocols),
         )
-    yield make_finding('fails', reason, [(trial.image.path, trial.soname)], remedy)
+    yield make_finding('fails', reason, [(trial.image.path, trial.soname)], *remedies)
 
 
-#: Family of the image's MPI -> remedy where the approach needs another one
-_REMEDIES = {
-    'Open MPI': 'build the programs with an MPI of the MPICH ABI (MPICH, Intel MPI or MVAPICH); or '
-    'translate the MPI calls at run time with Wi4MPI, or with mpixlate on HPE Cray systems '
-    '(docs/abi.md)',
-    'MPICH ABI': 'use approach opensource, hybrid, bind or pure',
-    'the standard ABI of MPI 5': 'use approach opensource, hybrid, bind or pure',
-    'the standard ABI of MPI 5 under a wrong soname': (
-        'use approach opensource, hybrid or pure; or build the programs with MPICH 5.0.2 or newer, '
-        'because programs built with 5.0.0 and 5.0.1 need a soname that no other MPI has (docs/abi.md)'
-    ),
-    'MPICH under Debian\'s own soname': 'use approach pure; or build the programs with an MPICH '
-    'whose library is libmpi.so.12; or replace the soname in '
-    'the programs by libmpi.so.12, with patchelf and a link '
-    '(docs/your-own-container.md). No host MPI has the soname '
-    "of Debian's MPICH (docs/abi.md)",
-    "Cray MPICH under HPE's own soname": 'build the programs with the MPICH of the image; or build '
-    'them on the host after `module load cray-mpich-abi`, which links them with libmpi.so.12',
+_MPICH_APPROACHES = Change('', ['opensource', 'hybrid', 'bind', 'pure'])
+#: Family of the image's MPI -> remedies where the approach needs another MPI
+_REMEDIES: Dict[str, List[Remedy]] = {
+    'Open MPI': [
+        'build the programs with an MPI of the MPICH ABI (MPICH, Intel MPI or MVAPICH)',
+        'translate the MPI calls at run time with Wi4MPI, or with mpixlate on HPE Cray systems '
+        '(docs/abi.md)',
+    ],
+    'MPICH ABI': [_MPICH_APPROACHES],
+    'the standard ABI of MPI 5': [_MPICH_APPROACHES],
+    'the standard ABI of MPI 5 under a wrong soname': [
+        Change('', ['opensource', 'hybrid', 'pure']),
+        'build the programs with MPICH 5.0.2 or newer, because programs built with 5.0.0 and 5.0.1 '
+        'need a soname that no other MPI has (docs/abi.md)',
+    ],
+    "MPICH under Debian's own soname": [
+        Change('', ['pure']),
+        'build the programs with an MPICH whose library is libmpi.so.12',
+        'replace the soname in the programs by libmpi.so.12, with patchelf and a link '
+        "(docs/your-own-container.md). No host MPI has the soname of Debian's MPICH (docs/abi.md)",
+    ],
+    "Cray MPICH under HPE's own soname": [
+        'build the programs with the MPICH of the image',
+        'build the programs on the host after `module load cray-mpich-abi`, which links them with '
+        'libmpi.so.12',
+    ],
 }
 
 
@@ -123,8 +141,9 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
                     trial.mpi.get('release') or 'of another series',
                 ),
                 [(library.facts.path, library.name)],
-                "use approach openmpi, or an image whose Open MPI is of the host's series; programs "
-                'without the Fortran and C++ bindings run with any series',
+                Change('', ['openmpi']),
+                "use an image whose Open MPI is of the host's series; programs without the Fortran "
+                'and C++ bindings run with any series',
             )
             return
 
@@ -210,7 +229,7 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
             '`%s` of this site does not match the PMI of the MPI (%s), so every rank would run '
             'alone' % (_format_site_pmi(trial), ', '.join(protocols)),
             [(find_mpi_path(trial), 'PMI ' + ', '.join(protocols))],
-            'use an approach with another MPI: `osu-container check IMAGE` lists all approaches',
+            OTHER_APPROACHES,
         )
     elif (
         not protocols
@@ -224,7 +243,7 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
             'PMIx, and every rank of a build with PMIx only would run alone under `%s`'
             % _format_site_pmi(trial),
             [(find_mpi_path(trial), 'no release')],
-            'use approach openmpi',
+            Change('', ['openmpi']),
         )
 
 

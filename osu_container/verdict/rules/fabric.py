@@ -2,7 +2,7 @@
 
 import posixpath
 import re
-from typing import Iterator, Optional, Tuple
+from typing import Iterator, List, Optional, Tuple
 
 from osu_container.image.environment import get_exported_value
 from osu_container.image.loader import LoadedFile, find_loaded_file, list_version_problems
@@ -14,9 +14,16 @@ from osu_container.verdict.layers import (
     find_missing_dependency,
     find_ucx_problem,
     may_bypass_ucx,
+    resolve_variable,
     split_provider,
 )
-from osu_container.verdict.rules.finding import Finding, make_finding, rule
+from osu_container.verdict.rules.finding import (
+    OTHER_APPROACHES,
+    Finding,
+    Remedy,
+    make_finding,
+    rule,
+)
 from osu_container.verdict.rules.questions import (
     compute_module_values,
     find_image_libcxi,
@@ -27,11 +34,12 @@ from osu_container.verdict.rules.questions import (
     find_provider,
     format_library,
     format_library_name,
+    set_variable,
     sort_versions,
     uses_libfabric,
 )
 from osu_container.verdict.site_choice import parse_release, resolve_network
-from osu_container.verdict.trial import Trial
+from osu_container.verdict.trial import Change, Trial
 
 #: Releases of MPIs that ran over the provider cxi, with the source. The files of these MPIs do not
 #: show whether the MPI supports cxi.
@@ -110,9 +118,18 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
             'sends over %s'
             % (trial.soname, built, trial.approach['name'], find_network_layer(trial)),
             [(mpi.facts.path, 'no DT_NEEDED libfabric.so.1, device ' + built)],
-            'use an image whose MPICH has the device ch4:ofi, or approach pure, which is as fast as '
-            'this approach and injects no host libraries',
+            'use an image whose MPICH has the device ch4:ofi',
+            Change(', which is as fast as this approach and injects no host libraries', ['pure']),
         )
+
+
+def _export_variables(**variables: str) -> Change:
+    """Return the remedy to export variables before the launcher."""
+    text = ' '.join('%s=%s' % variable for variable in variables.items())
+    return Change(
+        'run `export %s` before srun, which passes the environment to the container' % text,
+        exports=variables,
+    )
 
 
 @rule('netmod', source='configure options of the MPICH wheels from release 4.3 on', facts=('host',))
@@ -139,10 +156,7 @@ def check_netmod(trial: Trial) -> Iterator[Finding]:
             slow if fact['value'] is False else 'unknown',
             reason + ('; ' + failure.reason if failure else ''),
             [(find_mpi_path(trial), 'device ' + ', '.join(device))],
-            failure.remedy
-            if failure
-            else 'run `export MPIR_CVAR_CH4_NETMOD=ofi` before srun, which passes the variable to '
-            'the container',
+            *(failure.remedies if failure else [_export_variables(MPIR_CVAR_CH4_NETMOD='ofi')]),
         )
 
 
@@ -190,7 +204,7 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
             'Open MPI selects UCX by default only on Mellanox cards, and this site has cards with '
             'the drivers %s' % ', '.join(drivers),
             [('site ' + trial.site['name'], 'drivers ' + ', '.join(drivers))],
-            'run `export OMPI_MCA_pml=ucx` before srun, which passes the variable to the container',
+            _export_variables(OMPI_MCA_pml='ucx'),
         )
 
 
@@ -214,7 +228,8 @@ def check_card_driver(trial: Trial) -> Iterator[Finding]:
             'provider %s reaches no network card: %s' % (provider, problem[0]),
             problem[1],
             'install rdma-core in the image (the package ibverbs-providers of Debian, libibverbs '
-            'of Red Hat), or use approach pure, which runs over TCP',
+            'of Red Hat)',
+            Change(', which runs over TCP', ['pure']),
         )
 
 
@@ -239,27 +254,30 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
     providers = fabric.get('providers')
     version = fabric.get('release') or 'of unknown release'
     parts = set(split_provider(provider))
-    remedy = 'use an image whose libfabric has the provider %s' % provider
+    remedies: List[Remedy] = ['use an image whose libfabric has the provider %s' % provider]
     if provider == 'cxi':
-        remedy = (
-            "use approach hybrid or bind, which inject the host's libfabric; or use an image with "
-            'libcxi and with a libfabric 1.21 or newer that was built with libcxi'
-        )
+        remedies = [
+            Change(", which injects the host's libfabric", ['hybrid', 'bind']),
+            'use an image with libcxi and with a libfabric 1.21 or newer that was built with libcxi',
+        ]
     if library.origin == 'host':
-        remedy = (
+        remedies = [
             "run `osu-container discover` on the system: the command lists the host's providers"
-        )
+        ]
     else:
         name = re.escape(provider.partition(';')[0])
         for file in trial.image.find_files(r'.*/lib%s(?:-[\d.]+)?-fi\.so' % name)[:1]:
             missing = find_missing_dependency(trial, file)
-            remedy = (
+            remedies = [
                 'install %s in the image, because without this library libfabric skips %s'
                 % (missing, file)
                 if missing
-                else 'set FI_PROVIDER_PATH=%s in the image, because libfabric does not search this '
-                'folder by default' % posixpath.dirname(file)
-            )
+                else set_variable(
+                    'set FI_PROVIDER_PATH=%s in the image, because libfabric does not search this '
+                    'folder by default' % posixpath.dirname(file),
+                    'FI_PROVIDER_PATH=' + posixpath.dirname(file),
+                )
+            ]
     if parts <= set(providers or []):
         return
     listed = ', '.join(providers or ()) or 'none'
@@ -270,7 +288,7 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
             "%s (%s) has no provider %s itself, and it is unknown whether this libfabric loads the "
             "image's plug-in for the provider" % (format_library_name(library), version, provider),
             evidence,
-            remedy,
+            *remedies,
         )
         return
     # The list is empty if check does not recognise the providers of a build. In the description of
@@ -281,7 +299,7 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
             '%s (%s) has no provider %s, which FI_PROVIDER requests; this libfabric has: %s'
             % (format_library_name(library), version, provider, listed),
             evidence,
-            remedy,
+            *remedies,
         )
     elif (
         provider == 'cxi'
@@ -294,7 +312,7 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
             "%s (%s) has no provider cxi: the first libfabric of ofiwg with this provider is 1.21"
             % (format_library_name(library), version),
             [(library.facts.path, 'libfabric ' + version)],
-            remedy,
+            *remedies,
         )
     else:
         yield make_finding(
@@ -345,9 +363,9 @@ def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
         'which the two worked together'
         % tuple('SHS ' + text if text else 'unknown release' for text in (release, site_release)),
         [(library.facts.path, 'label %s: %s' % (LIBCXI_LABEL, label or 'none'))],
-        "use approach hybrid or bind, which inject the host's libcxi, or build the image with the "
-        "libcxi of the site's release; to test whether the image's libcxi works, run `osu_latency "
-        'H H` on two nodes',
+        Change(", which injects the host's libcxi", ['hybrid', 'bind']),
+        "build the image with the libcxi of the site's release; to test whether the image's libcxi "
+        'works, run `osu_latency H H` on two nodes',
     )
 
 
@@ -366,6 +384,7 @@ def _find_requested_api(trial: Trial, api: Optional[Tuple[int, ...]]) -> Optiona
     api: the API of the libfabric in the process.
     """
     requests, provider = trial.mpi.get('asks'), find_provider(trial)
+    values = compute_module_values(trial)
     if not requests:
         return None
     capability_set = {
@@ -378,7 +397,7 @@ def _find_requested_api(trial: Trial, api: Optional[Tuple[int, ...]]) -> Optiona
     return tuple(
         int(value) if value.isdigit() else number
         for value, number in zip(
-            (get_exported_value(trial.environment, name) or '' for name in _API_VARIABLES),
+            (resolve_variable(trial, name, values) or '' for name in _API_VARIABLES),
             version,
         )
     )
@@ -453,9 +472,8 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
                 else ': libfabric refuses the newer API'
             ),
             evidence,
-            'run `export %s=%d %s=%d` before srun, which passes the variables to the container; '
-            'or use an approach with another libfabric'
-            % (_API_VARIABLES[0], api[0], _API_VARIABLES[1], api[1]),
+            _export_variables(**dict(zip(_API_VARIABLES, map(str, api)))),
+            OTHER_APPROACHES,
         )
     elif not (requested and api or last and api and last <= api or mpi.origin == fabric.origin):
         # The same owner built both otherwise.
@@ -563,17 +581,19 @@ def tcp_only(trial: Trial) -> Iterator[Finding]:
         layer == LIBFABRIC and asks_for_tcp or layer == TCP and not trial.approach['requires']
     ):
         return
-    remedy = 'use approach hybrid, bind or opensource for the high-speed network'
-    if trial.mpi.get('family') == 'Open MPI':
-        remedy = 'use an image whose libfabric has the provider %s' % provider
+    remedies: List[Remedy] = [
+        'use an image whose libfabric has the provider %s' % provider
+        if trial.mpi.get('family') == 'Open MPI'
+        else Change(' for the high-speed network', ['hybrid', 'bind', 'opensource'])
+    ]
     if network['ucx']['value']:
-        remedy += (
-            '; or let MPI use UCX (for MPICH: `export MPIR_CVAR_CH4_NETMOD=ucx`): ' + _UCX_REMEDY
+        remedies.append(
+            'let MPI use UCX (for MPICH: `export MPIR_CVAR_CH4_NETMOD=ucx`): ' + _UCX_REMEDY
         )
     yield make_finding(
         'works slowly',
         'MPI sends over TCP only: the network of this site (%s) needs the provider %s'
         % (kind, provider),
         [(find_mpi_path(trial), 'over TCP')],
-        remedy,
+        *remedies,
     )

@@ -1,8 +1,10 @@
 """Define rules and findings of the verdict, and the registry of all rules."""
 
-from typing import Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple
+import re
+from typing import Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple, Union
 
-from osu_container.verdict.trial import Trial
+from osu_container.data.approaches import APPROACHES
+from osu_container.verdict.trial import Change, Trial
 
 #: Levels of a verdict, from the best to the worst. 'no use': the program runs, but the approach
 #: changes nothing for this image.
@@ -13,7 +15,12 @@ NOTE = 'note'
 START_REMEDY = (
     'let check start the command and read which libraries the command loads: `osu-container check '
     'IMAGE --start -- COMMAND`, where COMMAND is the command line in the container'
-)
+)  #: A remedy. `check` judges the image again with a Change, and prints the remedy only if the finding
+#: disappears. `check` cannot apply a str: the user then builds another image, corrects the site file,
+#: or runs a command that shows more.
+Remedy = Union[Change, str]
+#: Any approach with which the finding disappears
+OTHER_APPROACHES = Change('', [name for name in APPROACHES if APPROACHES[name]['container']])
 
 #: Kinds of facts on which a finding can depend: runtime and PMI, provider of the network, GPUs, and
 #: libraries of the host. A verdict lists untested facts in this order.
@@ -29,6 +36,7 @@ class Finding(NamedTuple):
     evidence: List[Tuple[str, str]]  #: (file, what was found there)
     remedy: str  #: what the user can do, '' without a remedy
     source: str  #: source of the rule
+    remedies: Sequence[Remedy] = ()  #: the alternatives of which `remedy` is the text
 
 
 class Rule:
@@ -79,7 +87,20 @@ def rule(
 
 
 def make_finding(
-    level: str, reason: str, evidence: Iterable[Tuple[str, str]] = (), remedy: str = ''
+    level: str, reason: str, evidence: Iterable[Tuple[str, str]] = (), *remedies: Remedy
 ) -> Finding:
-    """Return a Finding without rule and source, which the decorator `rule` fills in."""
-    return Finding('', level, reason, list(evidence), remedy, '')
+    """
+    Return a Finding without rule and source, which the decorator `rule` fills in.
+
+    remedies: alternatives, of which the user needs only one.
+    """
+    text = '; or '.join(map(format_remedy, remedies))
+    return Finding('', level, reason, list(evidence), text, '', remedies)
+
+
+def format_remedy(remedy: Remedy) -> str:
+    """Return a remedy as text for the user."""
+    if isinstance(remedy, str):
+        return remedy
+    names = re.sub(r', (\w+)$', r' or \1', ', '.join(remedy.approaches))
+    return 'use approach ' * bool(names) + names + remedy.text

@@ -1,5 +1,6 @@
 """Rules on GPUs: vendor, ROCm and CUDA releases, RCCL plugins, and GPU support of MPI."""
 
+import posixpath
 import re
 from typing import Iterator, Tuple
 
@@ -7,7 +8,7 @@ from osu_container.image.loader import (
     find_loaded_file,
     list_version_problems,
 )
-from osu_container.verdict.layers import split_provider
+from osu_container.verdict.layers import resolve_variable, split_provider
 from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
 from osu_container.verdict.rules.questions import (
     compute_module_values,
@@ -16,12 +17,13 @@ from osu_container.verdict.rules.questions import (
     find_provider,
     format_library,
     format_version_problem,
+    remove_words,
 )
 from osu_container.verdict.site_choice import (
     parse_release,
     resolve_network,
 )
-from osu_container.verdict.trial import Trial, read_process_traits
+from osu_container.verdict.trial import Change, Trial, read_process_traits
 
 #: Vendor of GPUs -> software for these GPUs
 _SOFTWARE = {'AMD': 'ROCm', 'NVIDIA': 'CUDA'}
@@ -162,8 +164,12 @@ def check_gtl(trial: Trial) -> Iterator[Finding]:
             "host's Cray MPICH fails at start without this library, because the module enables GPU "
             "support",
             [(mpi.facts.path, 'MPICH_GPU_SUPPORT_ENABLED=1')],
-            'add libmpi_gtl_... to `libraries` in the site file; or, if programs use host memory '
-            'only, run `export MPICH_GPU_SUPPORT_ENABLED=0` before srun',
+            'add libmpi_gtl_... to `libraries` in the site file',
+            Change(
+                'if programs use host memory only, run `export MPICH_GPU_SUPPORT_ENABLED=0` before '
+                'srun',
+                exports={'MPICH_GPU_SUPPORT_ENABLED': '0'},
+            ),
         )
 
 
@@ -185,12 +191,14 @@ def check_pointer_query(trial: Trial) -> Iterator[Finding]:
     fact, family = trial.site.get('gpu_driver'), trial.mpi.get('family') or ''
     release = parse_release(trial.mpi.get('release'))
     first, fixed = _SLOW_QUERIES.get(family, ((), ()))
+    name = 'MPICH_GPU_SUPPORT_ENABLED' if family == 'Cray MPICH' else 'OMPI_MCA_opal_cuda_support'
     if (
         find_gpu_maker(trial.site) == 'NVIDIA'
         and fact
         and int(fact['value'].partition('.')[0]) >= _SLOW_QUERY_DRIVER
         and release
         and first <= release < fixed
+        and resolve_variable(trial, name, compute_module_values(trial)) != '0'
     ):
         yield make_finding(
             NOTE,
@@ -198,11 +206,10 @@ def check_pointer_query(trial: Trial) -> Iterator[Finding]:
             'driver 580: small messages from host memory may be slow'
             % (family, trial.mpi['release'], fact['value']),
             [(trial.soname, '%s %s' % (family, trial.mpi['release']))],
-            'for programs without buffers in GPU memory, run `export %s` before the launcher'
-            % (
-                'MPICH_GPU_SUPPORT_ENABLED=0'
-                if family == 'Cray MPICH'
-                else 'OMPI_MCA_opal_cuda_support=0'
+            Change(
+                'for programs without buffers in GPU memory, run `export %s=0` before the launcher'
+                % name,
+                exports={name: '0'},
             ),
         )
 
@@ -270,6 +277,7 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
         int(re.findall(r'\d+', text)[0]) for text in (fact['value'], image_driver, release)
     )
     drivers = (path, image_driver, fact['value'])
+    variable = trial.environment.variables.get('LD_LIBRARY_PATH')
     if branch < driver:
         yield make_finding(
             'fails',
@@ -277,8 +285,13 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
             "ld.so loads the image's file: CUDA fails with error 803 (cudaErrorSystemDriverMismatch), "
             "or 35" % drivers,
             [(path, 'driver ' + image_driver)],
-            'remove the folder of this libcuda from LD_LIBRARY_PATH of the image: cuda-compat is for '
-            'older drivers only',
+            remove_words(
+                trial,
+                'remove the folder of this libcuda from LD_LIBRARY_PATH of the image: cuda-compat is '
+                'for older drivers only',
+                variable and variable.location,
+                posixpath.dirname(path),
+            ),
         )
         return
     if branch > driver:

@@ -32,10 +32,12 @@ from osu_container.verdict.rules.questions import (
     find_provider,
     find_provider_variable,
     list_hidden_names,
+    remove_words,
+    set_variable,
     uses_libfabric,
 )
 from osu_container.verdict.site_choice import parse_release, resolve_network
-from osu_container.verdict.trial import Trial
+from osu_container.verdict.trial import Change, Trial
 
 #: Variables that make libfabric and MPI choose a network, that tell ranks how to find each other,
 #: or that may end MPI_Init. Sources: fi_provider(7), README.envvar of MPICH, Intel MPI Developer
@@ -88,7 +90,11 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
             'a script of the image %s the program from starting: %s, %s'
             % ('keeps' if is_certain else 'may keep', location, why),
             [(location, why)],
-            'remove the reported line from the environment scripts of the image',
+            remove_words(
+                trial,
+                'remove the reported line from the environment scripts of the image',
+                location,
+            ),
         )
 
 
@@ -239,8 +245,9 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
             'the image changes %s (%s: %s), and check has no rule for the effect of this change'
             % (' and '.join(changed_names), location, problem),
             [(location, name) for name in changed_names],
-            'remove %s from the image, or export APPTAINERENV_%s with another value, which overrides '
-            'the value of the image' % (changed_names[0], changed_names[0]),
+            Change('remove %s from the image' % ' and '.join(changed_names), removed=changed_names),
+            'export APPTAINERENV_%s with another value, which overrides the value of the image'
+            % changed_names[0],
         )
 
 
@@ -276,12 +283,16 @@ def check_parameter_files(trial: Trial) -> Iterator[Finding]:
             or name in ('OMPI_MCA_pml', 'OMPI_MCA_mtl')
         ):
             continue  # The network rules evaluate pml and mtl.
+        line = r'(?m)^[ \t]*%s[ \t]*=.*' % name.partition('_MCA_')[2]
         yield make_finding(
             'unknown',
             'the parameter file %s sets %s=%s, and check has no rule for the effect of this '
             'parameter' % (path, name, value),
             [('image:%s' % path, '%s=%s' % (name, value))],
-            'remove the line with this parameter from the parameter file',
+            Change(
+                'remove the line with this parameter from the parameter file',
+                texts={path: re.sub(line, '', trial.image.read_text(path) or '')},
+            ),
         )
 
 
@@ -315,9 +326,13 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
         return
     location = (variable or environment.variables['FI_PROVIDER']).location or ''
     provider = trial.site['provider']['value']
-    remedy = (
-        'remove FI_PROVIDER from the image, or run `export APPTAINERENV_FI_PROVIDER=%s`, which '
-        'overrides the value of the image' % (module_value or provider)
+    remedies = (
+        Change('remove FI_PROVIDER from the image', removed=['FI_PROVIDER']),
+        set_variable(
+            'run `export APPTAINERENV_FI_PROVIDER=%s`, which overrides the value of the image'
+            % (module_value or provider),
+            'FI_PROVIDER=%s' % (module_value or provider),
+        ),
     )
     change = variable and variable.reason or _format_change('FI_PROVIDER', variable)
     problem = 'the image changes FI_PROVIDER (%s: %s)' % (location, change)
@@ -337,7 +352,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
             "%s, instead of the module's FI_PROVIDER=%s, and no file shows which provider libfabric "
             "then uses" % (problem, module_value),
             evidence,
-            remedy,
+            *remedies,
         )
     elif included and not set(split_provider(chosen)) & set(
         split_provider(included.replace(',', ';'))
@@ -346,7 +361,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
             'fails',
             '%s, but the module restricts Open MPI to the provider %s' % (problem, included),
             evidence,
-            remedy,
+            *remedies,
         )
     elif chosen not in [fact['value'] for fact in resolve_network(trial.site)[1]['providers']]:
         slow = chosen.partition(';')[0] in _ETHERNET_PROVIDERS
@@ -361,7 +376,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
                 else ', and it is unknown whether this provider reaches other nodes of the site',
             ),
             evidence,
-            remedy,
+            *remedies,
         )
 
 

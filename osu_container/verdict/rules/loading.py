@@ -4,7 +4,7 @@ Rules on ld.so: missing libraries, symbol versions, symbols, and the order of li
 
 import posixpath
 import re
-from typing import Dict, Iterator, List, Tuple
+from typing import Any, Dict, Iterator, List, Tuple
 
 from osu_container.image.environment import resolve_process_variable
 from osu_container.image.loader import (
@@ -21,8 +21,10 @@ from osu_container.verdict.injection import FOLDER as INJECT_FOLDER
 from osu_container.verdict.injection import TARGET
 from osu_container.verdict.rules.finding import (
     NOTE,
+    OTHER_APPROACHES,
     START_REMEDY,
     Finding,
+    Remedy,
     make_finding,
     rule,
 )
@@ -33,11 +35,14 @@ from osu_container.verdict.rules.questions import (
     format_version_problem,
     list_hidden_names,
     may_offer_unknown_symbols,
+    remove_words,
+    set_variable,
     shorten_names,
     sort_versions,
 )
 from osu_container.verdict.trial import (
     DRIVER_LIBRARY,
+    Change,
     Trial,
     make_container,
 )
@@ -69,7 +74,8 @@ def static_program(trial: Trial) -> Iterator[Finding]:
             '%s is linked statically, so no library of the host can replace the MPI in the program'
             % path,
             [('image:' + path, 'no dynamic section')],
-            'use approach pure or opensource, or link the program dynamically',
+            Change('', ['pure', 'opensource']),
+            'link the program dynamically',
         )
 
 
@@ -91,34 +97,33 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
         if owner != 'host' or library is None or library.origin == 'host':
             continue
         if soname in trial.injected:
-            cause, evidence, remedy = _explain_defeat(trial, soname, library)
+            cause, evidence, *remedies = _explain_defeat(trial, soname, library)
         elif trial.host_libraries.missing_paths:
             continue  # The rule "host path missing" reports this.
         else:
             cause = 'the module injects only %s' % ', '.join(sorted(trial.injected))
             evidence = [('site ' + trial.site['name'], 'no library with the soname ' + soname)]
-            remedy = (
+            remedies = [
                 'correct the paths in the site file: `osu-container discover` prints the paths of '
                 'the libraries'
-            )
+            ]
+        is_unknown = remedies[0] == START_REMEDY
         yield make_finding(
-            'unknown' if remedy == START_REMEDY else 'fails',
+            'unknown' if is_unknown else 'fails',
             (
                 "cannot tell whether the host's %s is used: %s"
-                if remedy == START_REMEDY
+                if is_unknown
                 else "the host's %s would not be used: %s"
             )
             % (soname, cause),
             evidence + [(library.facts.path, 'is found first')],
-            remedy,
+            *remedies,
         )
 
 
-def _explain_defeat(
-    trial: Trial, soname: str, library: LoadedFile
-) -> Tuple[str, List[Tuple[str, str]], str]:
+def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any, ...]:
     """
-    Return (cause, evidence, remedy) where ld.so loads a library of the image, not the host's.
+    Return (cause, evidence, remedy, ...) where ld.so loads a library of the image, not the host's.
 
     The remedy is START_REMEDY if the cause is uncertain.
     """
@@ -127,9 +132,12 @@ def _explain_defeat(
         return (
             'mpi4py opens the library of the image by the path %s' % library.path,
             [],
-            'remove %s from the Python environment (pip uninstall), or set '
-            'MPI4PY_LIBMPI=libmpi.so.12 in the image, so that mpi4py uses the library that ld.so '
-            'finds' % library.path,
+            'remove %s from the Python environment (pip uninstall)' % library.path,
+            set_variable(
+                'set MPI4PY_LIBMPI=%s in the image, so that mpi4py uses the library that ld.so finds'
+                % soname,
+                'MPI4PY_LIBMPI=' + soname,
+            ),
         )
     cause = dict(trial.container.preload).get(library.path)
     if cause:
@@ -138,7 +146,9 @@ def _explain_defeat(
         return (
             'the image preloads %s (%s)' % (library.path, location),
             [(location, cause)],
-            'remove %s from %s' % (library.path, location),
+            remove_words(
+                trial, 'remove %s from %s' % (library.path, location), location, library.path
+            ),
         )
     variable = environment.variables.get('LD_LIBRARY_PATH') or environment.default
     location = variable and variable.location or trial.image.path
@@ -154,16 +164,31 @@ def _explain_defeat(
             "the image replaces LD_LIBRARY_PATH after the module's script has prepended the host's "
             'folder (%s)' % (location if variable else 'unset'),
             evidence,
-            'remove the line that sets LD_LIBRARY_PATH, and set LD_LIBRARY_PATH in a script in %s with '
-            'a name that sorts before %s, such as 90-environment.sh' % posixpath.split(TARGET),
+            _move_line(
+                trial,
+                'remove the line that sets LD_LIBRARY_PATH, and set LD_LIBRARY_PATH in a script in '
+                '%s with a name that sorts before %s, such as 90-environment.sh'
+                % posixpath.split(TARGET),
+                location,
+            ),
         )
     if requester and library.name != soname:
         return (
             "%s needs the name %s, and the module injects the host's library under the name %s"
             % (format_library(requester), library.name, soname),
             [(requester.facts.path, 'DT_NEEDED ' + library.name)],
-            'run `patchelf --replace-needed %s %s %s` in the recipe of the image'
-            % (library.name, soname, requester.path),
+            Change(
+                'run `patchelf --replace-needed %s %s %s` in the recipe of the image'
+                % (library.name, soname, requester.path),
+                files={
+                    requester.path: requester.facts._replace(
+                        needed=[
+                            soname if name == library.name else name
+                            for name in requester.facts.needed
+                        ]
+                    )
+                },
+            ),
         )
     folder, owner = posixpath.dirname(library.path), requester
     folders = trial.container.library_path
@@ -173,7 +198,7 @@ def _explain_defeat(
             'the image prepends %s to LD_LIBRARY_PATH (%s), which ld.so searches first'
             % (folder, location),
             evidence,
-            'remove %s from %s' % (folder, location),
+            remove_words(trial, 'remove %s from %s' % (folder, location), location, folder),
         )
     # ld.so uses the DT_RPATH of the requesting library, then that of the library's requesters.
     while owner.requester and not owner.facts.rpath:
@@ -182,9 +207,25 @@ def _explain_defeat(
         '%s has DT_RPATH %s, and ld.so searches the folders in DT_RPATH before LD_LIBRARY_PATH'
         % (owner.facts.path, folder),
         [(owner.facts.path, 'DT_RPATH ' + folder)],
-        "run `patchelf --set-rpath '%s' %s` in the recipe of the image: patchelf writes "
-        'DT_RUNPATH, which ld.so searches after LD_LIBRARY_PATH'
-        % (':'.join(owner.facts.rpath), owner.path),
+        Change(
+            "run `patchelf --set-rpath '%s' %s` in the recipe of the image: patchelf writes "
+            'DT_RUNPATH, which ld.so searches after LD_LIBRARY_PATH'
+            % (':'.join(owner.facts.rpath), owner.path),
+            files={owner.path: owner.facts._replace(rpath=[], runpath=owner.facts.rpath)},
+        ),
+    )
+
+
+def _move_line(trial: Trial, text: str, location: str) -> Remedy:
+    """Return the remedy to move a line of a script of the image to an environment script."""
+    change = remove_words(trial, text, location)
+    if isinstance(change, str):
+        return change
+    path, _, number = location.rpartition(':')
+    line = (trial.image.read_text(path) or '').splitlines(True)[int(number) - 1]
+    script = posixpath.dirname(TARGET) + '/90-environment.sh'
+    return change._replace(
+        texts={script: (trial.image.read_text(script) or '') + line, **change.texts}
     )
 
 
@@ -228,25 +269,30 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
         if name in reported or image.is_partial and not is_driver:
             continue
         problem = 'which ld.so does not find in the container'
-        remedy = 'install %s in the image' % name
+        remedies: List[Remedy] = ['install %s in the image' % name]
         if is_driver:
             problem = "a library of NVIDIA's driver, and this site has no NVIDIA GPU"
-            remedy = (
+            remedies = [
                 'use an image without CUDA, or an image whose MPI opens the driver only when '
                 'necessary (Open MPI)'
-            )
+            ]
         elif paths:
             problem += ', although the image has ' + paths[0]
-            remedy = (
-                'run `ldconfig` at the end of the recipe of the image, or add %s to '
-                'LD_LIBRARY_PATH in the recipe' % posixpath.dirname(paths[0])
-            )
+            folder = posixpath.dirname(paths[0])
+            remedies = [
+                'run `echo %s >> /etc/ld.so.conf; ldconfig` at the end of the recipe of the image'
+                % folder,
+                set_variable(
+                    'add %s to LD_LIBRARY_PATH in the recipe' % folder,
+                    'LD_LIBRARY_PATH="$LD_LIBRARY_PATH:%s"' % folder,
+                ),
+            ]
         yield make_finding(
             'fails',
             '%s needs %s, %s'
             % (format_library(requester) if requester else 'the process', name, problem),
             [(requester.facts.path if requester else image.path, 'needs ' + name)],
-            remedy,
+            *remedies,
         )
 
 
@@ -268,20 +314,14 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
     ]
     for problem in problems:
         library, soname, versions, provider = problem
-        remedy = (
-            'use an image with a newer %s, or an approach that injects fewer host libraries'
-            % soname
-        )
+        remedy = 'use an image with a newer %s' % soname
         if provider.origin == 'host':
             remedy = (
-                'use an approach with the %s of the image, or an image whose libraries were built with '
-                "the host's release or an older release" % soname
+                "use an image whose libraries were built with the host's release of %s or an older "
+                'release' % soname
             )
         elif library.origin == 'image':
-            remedy = (
-                "rebuild the image, because the libraries of the image do not fit each other, or use an "
-                "approach that injects the host's %s if the host's library is newer" % soname
-            )
+            remedy = 'rebuild the image, because the libraries of the image do not fit each other'
         newest = find_last_version(provider.facts.verdef, versions[0])
         yield make_finding(
             'fails',
@@ -290,6 +330,7 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
                 (library.facts.path, 'needs ' + ', '.join(sort_versions(versions))),
                 (provider.facts.path, 'defines up to ' + newest),
             ],
+            OTHER_APPROACHES,
             remedy,
         )
 
@@ -325,13 +366,10 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
                 '' if is_immediate else ': a call of this symbol terminates the program',
             ),
             [(library.facts.path, 'undefined ' + listed)],
-            'use another release of the library that should define the symbol; if this library is '
-            'an MPI, use approach %s'
-            % (
-                'pure, which loads the MPI of the image'
-                if trial.approach['comes_from']['libmpi'] == 'host'
-                else "bind, which loads the host's MPI"
-            ),
+            'use another release of the library that should define the symbol',
+            Change(', which loads the MPI of the image', ['pure'])
+            if trial.approach['comes_from']['libmpi'] == 'host'
+            else Change(", which loads the host's MPI", ['bind']),
         )
 
 

@@ -9,7 +9,13 @@ from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.rules.finding import Finding, make_finding, rule
 from osu_container.verdict.rules.questions import find_mpi_path, format_library, list_hidden_names
 from osu_container.verdict.settings import has_own_namespaces, shares_container
-from osu_container.verdict.trial import Trial, list_missing_guesses
+from osu_container.verdict.trial import (
+    BIND_REMEDY,
+    BIND_VARIABLES,
+    Change,
+    Trial,
+    list_missing_guesses,
+)
 
 
 @rule('host path missing', source='site data', facts=('host',))
@@ -62,8 +68,8 @@ def check_mounts(trial: Trial) -> Iterator[Finding]:
             "%s of the image is hidden: the runtime mounts the host's %s over %s"
             % (path, mount.source, mount.folder),
             [(path, 'below ' + mount.folder)],
-            'install %s in another folder of the image, such as /opt%s'
-            % (name, ', or ' + mount.remedy if mount.remedy else ''),
+            'install %s in another folder of the image, such as /opt' % name,
+            *([Change(mount.remedy, unmounted=mount.remedy)] if mount.remedy else []),
         )
     if files:
         yield make_finding(
@@ -71,7 +77,7 @@ def check_mounts(trial: Trial) -> Iterator[Finding]:
             'ld.so may load %s from the host, and check does not inspect files in the folders that '
             'the runtime or the user binds' % files[0],
             [(path, 'exists on the host') for path in files],
-            'run `unset APPTAINER_BIND APPTAINER_BINDPATH SINGULARITY_BIND SINGULARITY_BINDPATH`, or '
+            Change('run `unset %s`' % ' '.join(BIND_VARIABLES), unmounted=BIND_REMEDY),
             'run the program with `osu-container proof`, which reports the loaded libraries',
         )
 
@@ -139,7 +145,8 @@ def check_musl(trial: Trial) -> Iterator[Finding]:
             'fails',
             "the image's C library is musl, but the host's libraries need glibc",
             [(trial.image.path, 'ld-musl')],
-            'use approach pure or opensource, or a base image with glibc',
+            Change('', ['pure', 'opensource']),
+            'use a base image with glibc',
         )
 
 

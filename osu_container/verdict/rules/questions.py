@@ -5,12 +5,17 @@ import re
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from osu_container.image.closure import GLIBC_SONAMES
-from osu_container.image.environment import Variable, resolve_process_variable
+from osu_container.image.environment import (
+    SCRIPTS_FOLDER,
+    Variable,
+    resolve_process_variable,
+)
 from osu_container.image.loader import LoadedFile, find_loaded_file
 from osu_container.verdict.layers import infer_network_layer, split_provider
+from osu_container.verdict.rules.finding import Remedy
 from osu_container.verdict.settings import WRAPPER, collect_module_variables
 from osu_container.verdict.site_choice import collect_site_conditions, parse_release
-from osu_container.verdict.trial import CoveringMount, Trial, find_mount
+from osu_container.verdict.trial import Change, CoveringMount, Trial, find_mount
 
 
 def format_library(library: LoadedFile) -> str:
@@ -107,7 +112,7 @@ _LAST: List[Any] = [None, {}]
 
 
 def compute_module_values(trial: Trial) -> Dict[str, str]:
-    """Return {name: value} of the environment variables that the module sets."""
+    """Return {name: value} of the variables that the module or the user of a Change sets."""
     if _LAST[0] is not trial:
         mpi, fabric = trial.mpi, trial.fabric
         variables = collect_module_variables(
@@ -118,7 +123,8 @@ def compute_module_values(trial: Trial) -> Dict[str, str]:
             trial.image.find_rccl_plugin(),
             trial.image.find_rocm_release(),
         )[None]
-        _LAST[:] = trial, {variable['name']: variable['value'] for variable in variables}
+        values = {variable['name']: variable['value'] for variable in variables}
+        _LAST[:] = trial, {**values, **trial.exports}
     return dict(_LAST[1])
 
 
@@ -158,6 +164,30 @@ def find_network_layer(trial: Trial) -> Optional[str]:
     return infer_network_layer(
         trial, compute_module_values(trial), find_provider(trial), uses_libfabric(trial)
     )
+
+
+def remove_words(trial: Trial, remedy: str, location: Optional[str], words: str = '') -> Remedy:
+    """
+    Return the remedy to remove `words`, or else the whole line, from a text file of the image.
+
+    location: 'FILE:LINE', or the path of a file in which every line counts. The result is a str if
+    check does not find the words in the file.
+    """
+    place = re.match(r'(?:image:)?(/[^:]*)(?::(\d+))?$', location or '')
+    if not place or not (words or place.group(2)) or not trial.image.exists(place.group(1)):
+        return remedy
+    lines = (trial.image.read_text(place.group(1)) or '').splitlines(True)
+    end = int(place.group(2) or len(lines))
+    start = end - 1 if place.group(2) else 0
+    changed = [line.replace(words, '') if words else '' for line in lines[start:end]]
+    text = ''.join(lines[:start] + changed + lines[end:])
+    return Change(remedy, texts={place.group(1): text}) if changed != lines[start:end] else remedy
+
+
+def set_variable(remedy: str, assignment: str) -> Change:
+    """Return the remedy to set a variable after the scripts of the image: 'NAME=VALUE'."""
+    # The runtime sets variables APPTAINERENV_* after 99-base.sh.
+    return Change(remedy, texts={SCRIPTS_FOLDER + '/99-base~.sh': 'export %s\n' % assignment})
 
 
 def find_mpi_series(trial: Trial) -> Optional[Tuple[str, str]]:

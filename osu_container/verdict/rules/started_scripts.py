@@ -5,7 +5,7 @@ from typing import Iterator, Optional
 
 from osu_container.image.environment import find_interpreter
 from osu_container.verdict.rules.finding import Finding, make_finding, rule
-from osu_container.verdict.trial import Trial
+from osu_container.verdict.trial import Change, Trial
 
 
 def _names_host_folder(text: Optional[str]) -> bool:
@@ -73,6 +73,7 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
                 '' if is_certain else ' (check cannot read at least one of these files)',
             ),
             [(trial.image.path, 'no /host in ' + names)],
-            'use approach hybrid, or an image with an entrypoint for approach %s '
-            '(container-recipes/entrypoint)' % trial.approach['name'],
+            Change('', ['hybrid']),
+            'use an image with an entrypoint for approach %s (container-recipes/entrypoint)'
+            % trial.approach['name'],
         )
