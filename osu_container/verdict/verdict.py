@@ -6,7 +6,7 @@ the level of the verdict.
 """
 
 import re
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from osu_container.image.elf import ElfError
 from osu_container.image.loader import find_loaded_file
@@ -276,68 +276,62 @@ def judge_remedies(
     """
     Judge the image again with each remedy applied, and return the verdicts with the other remedies.
 
-    A remedy is left out if the finding stays. A remedy after which another finding fails reports
-    this finding. A remedy is kept as it is if `check` cannot apply the remedy, or if only a dry run
+    A remedy is left out if the finding stays. If another problem remains, the remedy names the
+    problem. A remedy is kept as it is if `check` cannot apply the remedy, or if only a dry run
     or a start shows the finding. The other parameters are those of judge_approach().
     """
     by_approach = {verdict.approach: verdict for verdict in verdicts}
+    static: Dict[str, Verdict] = {}
 
     def judge(name: str, change: Change) -> Verdict:
         changed = ChangedImage(image, change)
         return judge_approach(resolve_approach(name), site, changed, host, program, runtime)
 
+    def judge_unchanged(name: str) -> Verdict:
+        if name not in static:
+            static[name] = judge(name, Change(''))
+        return static[name]
+
     def apply_remedy(verdict: Verdict, finding: Finding, remedy: Remedy) -> Optional[str]:
         """Return the text of a remedy, None if the finding stays."""
         if isinstance(remedy, str):
             return remedy
-        known, observed = set(), identify_finding(finding)
+        observed, findings = identify_finding(finding), identify_findings(verdict)
         if remedy.approaches:
-            for name in remedy.approaches:
-                by_approach[name] = by_approach.get(name) or judge(name, Change(''))
-            names = [
-                name
-                for name in remedy.approaches
-                if observed not in map(identify_finding, by_approach[name].findings)
+            outcomes = [
+                by_approach.get(name) or judge_unchanged(name) for name in remedy.approaches
             ]
-            names = [name for name in names if by_approach[name].level != 'fails'] or names[:1]
-            remedy = remedy._replace(approaches=names)
-            outcome = by_approach[names[0]] if names else verdict
+            outcomes = [each for each in outcomes if observed not in identify_findings(each)]
+            outcomes = [each for each in outcomes if each.level != 'fails'] or outcomes[:1]
+            remedy = remedy._replace(approaches=[each.approach for each in outcomes])
+            refuted = set()
         else:
-            known = set(map(identify_finding, judge(verdict.approach, Change('')).findings))
-            if observed not in known:
+            predicted = identify_findings(judge_unchanged(verdict.approach))
+            if observed not in predicted:
                 return format_remedy(remedy)
-            known -= set(map(identify_finding, verdict.findings))
-            outcome = judge(verdict.approach, remedy)
-        problems = [
-            each
-            for each in outcome.findings
-            if each.level in ('unknown', 'fails') and identify_finding(each) not in known
-        ]
-        if observed in map(identify_finding, outcome.findings):
+            outcomes, refuted = [judge(verdict.approach, remedy)], predicted - findings
+        if not outcomes or observed in identify_findings(outcomes[0]):
             return None
         text = format_remedy(remedy)
-        if problems:
-            text += ' (afterwards the verdict is %s: %s)' % (problems[0].level, problems[0].reason)
+        for each in outcomes[0].findings:
+            if each.level in ('unknown', 'fails') and identify_finding(each) not in refuted:
+                reason = '' if identify_finding(each) in findings else ': ' + each.reason
+                return text + ' (afterwards the verdict is %s%s)' % (each.level, reason)
         return text
 
+    def select_remedies(verdict: Verdict, finding: Finding) -> Finding:
+        texts = [apply_remedy(verdict, finding, remedy) for remedy in finding.remedies]
+        return finding._replace(remedy='; or '.join(filter(None, texts))) if texts else finding
+
     return [
-        verdict._replace(
-            findings=[
-                finding._replace(
-                    remedy='; or '.join(
-                        filter(
-                            None,
-                            [apply_remedy(verdict, finding, each) for each in finding.remedies],
-                        )
-                    )
-                )
-                if finding.remedies
-                else finding
-                for finding in verdict.findings
-            ]
-        )
+        verdict._replace(findings=[select_remedies(verdict, each) for each in verdict.findings])
         for verdict in verdicts
     ]
+
+
+def identify_findings(verdict: Verdict) -> Set[Tuple[str, str, Any]]:
+    """Return the identity of each finding of a verdict."""
+    return set(map(identify_finding, verdict.findings))
 
 
 def identify_finding(finding: Finding) -> Tuple[str, str, Any]:
