@@ -153,7 +153,7 @@ def _run_container(trial: Trial, last: str, start: List[str]) -> str:
     variables = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     variables.update((name, ','.join(binds)) for name, binds in list_user_binds().items())
     words = [
-        (trial.container.runtime or {})['command'],
+        (trial.runtime or {})['command'],
         '--quiet',
         'exec',
         '--containall',
@@ -189,7 +189,7 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
     problem = find_dry_run_obstacle(trial)
     if problem:
         return Listing(None, {}, set(), set(), problem, False)
-    is_static = trial.program.is_static
+    is_static = trial.is_static
     start = (
         [str(find_loader_path(trial))]
         + (['--list'] if trial.process.uses_musl else [])
@@ -204,7 +204,7 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
     ]
     is_known = all(variable is None or variable.value is not None for variable in variables)
     if is_static and listing.environment:
-        problem = '%s is linked statically, so it loads no libraries' % trial.program.path
+        problem = '%s is linked statically, so it loads no libraries' % trial.program
         listing = listing._replace(problem=problem, is_conclusive=False)
     return listing._replace(is_trusted=is_known)
 
@@ -217,8 +217,8 @@ def find_mpi4py(trial: Trial) -> Tuple[Optional[str], Optional[str]]:
     program. The result is (None, None) for a program without Python, and if a variable that Python
     reads is unknown.
     """
-    python = read_python_program(trial.image, trial.program.launched_program)
-    environment = trial.program.launched_program.environment
+    python = read_python_program(trial.image, trial.launched)
+    environment = trial.launched.environment
     unknown = [
         name
         for name, variable in environment.variables.items()
@@ -285,11 +285,11 @@ def add_listing(trial: Trial, approach: Dict[str, Any], program: Optional[str] =
     image = trial.image
 
     def rebuild(listing: Optional[Listing]) -> Trial:
-        runtime = trial.container.runtime
+        runtime = trial.runtime
         return build_trial(approach, trial.site, image, trial.host, program, runtime, listing)
 
     def describe_start() -> Tuple[Optional[str], str]:
-        return trial.program.path, _render_wrapper_settings(trial)
+        return trial.program, _render_wrapper_settings(trial)
 
     before = describe_start()
     listing = request_listing(trial, before[1])

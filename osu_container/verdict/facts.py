@@ -16,10 +16,12 @@ from osu_container.data.records import RECORDS, read_record
 from osu_container.image.elf import ElfError, ElfFacts
 from osu_container.image.image import DefaultLibraries, Image
 from osu_container.image.libraries import LibraryVersion, compute_sha256, read_library
-from osu_container.image.loader import LoadedFile, find_loaded_file
+from osu_container.image.loader import LoadedFile
 from osu_container.image.sif import ImageError
+from osu_container.verdict.layers import (
+    uses_libfabric,
+)
 from osu_container.verdict.rules.finding import NOTE
-from osu_container.verdict.rules.questions import uses_libfabric
 from osu_container.verdict.settings import HOST_MPI
 from osu_container.verdict.trial import (
     HostFileSystem,
@@ -188,7 +190,7 @@ def collect_facts(
             }
             for path, target in list_plugin_folders(approach, site, host)
         ]
-    loaded = find_loaded_file(trial.process, 'libfabric.so.1')
+    loaded = trial.libfabric
     image_facts = _read_image_facts(image, set(trial.injected), trial.soname, loaded)
     return {
         'image': dict(image_facts, uses_libfabric=uses_libfabric(trial) is not False),

@@ -76,6 +76,7 @@ from osu_container.verdict.injection import TARGET, render_injection
 from osu_container.verdict.settings import (
     MORE_FOLDERS,
     WRAPPER,
+    collect_module_variables,
     list_host_libraries,
     list_injected_folders,
     list_mpi_families,
@@ -419,37 +420,33 @@ class Container:
         return result
 
 
-class HostLibraries(NamedTuple):
-    """The host libraries that an approach injects."""
+class Trial(NamedTuple):
+    """The predicted process of one approach with one image on one site."""
 
-    #: by soname, in the order in which ld.so loads them before the image's libraries
+    #: the approach, with the host MPI that matches the image's programs
+    approach: Dict[str, Any]
+    site: Dict[str, Any]
+    image: Image
+    host: Host
+    #: injected host libraries by soname, in the order in which ld.so loads them before the image's
     injected: Dict[str, ElfFacts]
     #: sorted host paths that the approach needs and that do not exist
     missing_paths: List[str]
     #: (soname, the library that needs it) for dependencies that neither host nor image has
     missing_dependencies: List[Tuple[str, ElfFacts]]
-
-
-class ContainerEnvironment(NamedTuple):
-    """The variables and library folders that the runtime sets up for the process."""
-
-    #: variables of the image with those of the module
+    #: variables in the container: those of the image with those of the module
     environment: Environment
     #: folders of LD_LIBRARY_PATH; only the first folders if the rest is unknown
     library_path: List[str]
-    #: (path, 'LD_PRELOAD' or /etc/ld.so.preload) for each preloaded library of the image
-    preload: List[Tuple[str, str]]
+    #: {path: 'LD_PRELOAD' or /etc/ld.so.preload} for each preloaded library of the image
+    preload: Dict[str, str]
     #: the runtime, as find_runtime() (facts.py) returns it; None if unknown
     runtime: Optional[Dict[str, Any]]
     #: folders of the host that hide files of the image
     mounts: Mounts
-
-
-class Program(NamedTuple):
-    """The program of the process, and the libraries that are loaded with the program."""
-
-    #: path in the image; None if the program is unknown and only the MPI library is loaded
-    path: Optional[str]
+    #: path of the program in the image; None if the program is unknown and only the MPI library is
+    #: loaded
+    program: Optional[str]
     #: whether the program has no dynamic section, so that no library can be injected
     is_static: bool
     #: (path of RCCL's plugin in the image, process that has loaded the plugin)
@@ -461,22 +458,9 @@ class Program(NamedTuple):
     #: why the MPI of the program is unknown; the process then has the image's MPI alone
     unknown_reason: Optional[str]
     #: the program and scripts that the requested command line starts
-    launched_program: LaunchedProgram
+    launched: LaunchedProgram
     #: MPI and mpi4py that a Python program opens with dlopen(), [] for other programs
     opened_libraries: List[str]
-
-
-class Trial(NamedTuple):
-    """The predicted process of one approach with one image on one site."""
-
-    #: the approach, with the host MPI that matches the image's programs
-    approach: Dict[str, Any]
-    site: Dict[str, Any]
-    image: Image
-    host: Host
-    host_libraries: HostLibraries
-    container: ContainerEnvironment
-    program: Program
     #: family of the MPI that the image's programs use, '' if there is none
     family: str
     #: soname of this MPI
@@ -486,24 +470,34 @@ class Trial(NamedTuple):
     mpi: Dict[str, Any]
     #: traits of the loaded libfabric, {} if none is loaded
     fabric: Dict[str, Any]
+    #: {name: value} of the variables that the module or the user of a Change sets
+    module_values: Dict[str, str]
     #: libraries that the image's loader lists, None without --dry-run
     listing: 'Optional[Listing]' = None
-    #: result of a start of the command, None without a start
-    start: Optional[Start] = None
     #: the observed process that `process` shows, None if `process` is predicted
     started: Optional[StartedProcess] = None
-    #: variables that the user exports before the launcher
-    exports: Mapping[str, str] = {}
+    #: result of a start of the command, None without a start
+    start: Optional[Start] = None
 
     @property
-    def environment(self) -> Environment:
-        """The environment variables in the container."""
-        return self.container.environment
+    def mpi_family(self) -> Optional[str]:
+        """The family of the loaded libmpi, such as 'Cray MPICH'; None if unknown."""
+        return self.mpi.get('family')
 
     @property
-    def injected(self) -> Dict[str, ElfFacts]:
-        """The injected host libraries as {soname: ElfFacts}."""
-        return self.host_libraries.injected
+    def libmpi(self) -> Optional[LoadedFile]:
+        """The MPI library in the process, None if no MPI is loaded."""
+        return find_loaded_file(self.process, self.soname)
+
+    @property
+    def image_mpi(self) -> Optional[LoadedFile]:
+        """The MPI library in the process if the library is of the image, else None."""
+        return self.libmpi if self.libmpi and self.libmpi.origin == 'image' else None
+
+    @property
+    def libfabric(self) -> Optional[LoadedFile]:
+        """The libfabric in the process, None if no libfabric is loaded."""
+        return find_loaded_file(self.process, 'libfabric.so.1')
 
 
 def locate_host_libraries(
@@ -897,42 +891,52 @@ def build_trial(
     if mpi_traits and any(path.endswith('/mca_pmix_s2.so') for path in plugins):
         # The plug-in of Open MPI 4 for PMI-2
         mpi_traits = dict(mpi_traits, pmi=mpi_traits['pmi'] + ['pmi2'])
+    fabric = (
+        _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
+        or {}
+    )
+    module_variables = collect_module_variables(
+        approach,
+        site,
+        '%s %s' % (mpi_traits.get('family'), mpi_traits.get('release')),
+        fabric.get('release'),
+        rccl_plugin,
+        image.find_rocm_release(),
+    )[None]
+    module_values = {variable['name']: variable['value'] for variable in module_variables}
     return Trial(
         approach,
         site,
         image,
         host,
-        HostLibraries(injected, missing_paths, missing),
-        ContainerEnvironment(
-            environment,
-            library_path,
-            [
-                (library, origin)
-                for _, library, origin in preloads
-                if posixpath.dirname(library) != INJECT_FOLDER
-            ],
-            runtime,
-            container.mounts,
-        ),
-        Program(
-            start,
-            is_static,
-            (rccl_plugin, load_more([rccl_plugin])) if rccl_plugin else None,
-            entrypoint_process,
-            roots,
-            reason,
-            launched,
-            opened,
-        ),
+        injected,
+        missing_paths,
+        missing,
+        environment,
+        library_path,
+        {
+            library: origin
+            for _, library, origin in preloads
+            if posixpath.dirname(library) != INJECT_FOLDER
+        },
+        runtime,
+        container.mounts,
+        start,
+        is_static,
+        (rccl_plugin, load_more([rccl_plugin])) if rccl_plugin else None,
+        entrypoint_process,
+        roots,
+        reason,
+        launched,
+        opened,
         family,
         soname,
         process,
         mpi_traits,
-        _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
-        or {},
+        fabric,
+        {**module_values, **change.exports},
         listing,
-        started=started,
-        exports=change.exports,
+        started,
     )
 
 
@@ -949,7 +953,7 @@ class NoMpiError(ImageError):
 def make_container(trial: Trial) -> Container:
     """Return the predicted container of `trial`, without libraries opened by dlopen()."""
     names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
-    return Container(trial.image, names, {}, trial.container.mounts)
+    return Container(trial.image, names, {}, trial.mounts)
 
 
 def load_image_file(trial: Trial, path: str) -> Process:
@@ -957,7 +961,7 @@ def load_image_file(trial: Trial, path: str) -> Process:
     return simulate_load(
         [path],
         Container(trial.image, trial.injected, {}),
-        trial.container.library_path,
+        trial.library_path,
     )
 
 

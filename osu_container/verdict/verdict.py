@@ -12,7 +12,10 @@ from osu_container.image.elf import ElfError
 from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.dry_run import add_listing
 from osu_container.verdict.evidence import list_untested_facts
-from osu_container.verdict.layers import LIBFABRIC
+from osu_container.verdict.layers import (
+    LIBFABRIC,
+    find_network_layer,
+)
 from osu_container.verdict.rules import RULES
 from osu_container.verdict.rules.abi import no_program, other_mpi_family
 from osu_container.verdict.rules.finding import (
@@ -27,7 +30,6 @@ from osu_container.verdict.rules.finding import (
 )
 from osu_container.verdict.rules.image_environment import downgrade_uncertain
 from osu_container.verdict.rules.machine import check_host_paths
-from osu_container.verdict.rules.questions import find_network_layer
 from osu_container.verdict.rules.start import is_superseded
 from osu_container.verdict.settings import list_mpi_families, resolve_approach, select_pmi
 from osu_container.verdict.site_choice import SettingsError
@@ -107,11 +109,11 @@ def judge_trial(trial: Trial) -> Verdict:
     level = find_worst_level(findings)
     standalone_level = (
         find_worst_level([finding for finding in all_findings if finding.rule != 'no program'])
-        if trial.program.unknown_reason
+        if trial.unknown_reason
         else None
     )
-    paths = [script for script, _ in trial.program.launched_program.scripts]
-    path = (trial.started.program if trial.started else trial.program.path) or ''
+    paths = [script for script, _ in trial.launched.scripts]
+    path = (trial.started.program if trial.started else trial.program) or ''
     return Verdict(
         trial.approach['name'],
         level,

@@ -91,20 +91,18 @@ class World:
         Run the program of a Mix in the image as the module would start it, and return the
         CompletedProcess and the paths that the loader loads.
         """
-        for name, facts in mix.host_libraries.injected.items():
+        for name, facts in mix.injected.items():
             self.image.copy(facts.path, f'{INJECT_FOLDER}/{name}')
-        library_path = mix.container.library_path
+        library_path = mix.library_path
         preload = [
             f'{INJECT_FOLDER}/{name}'
-            for name in list_preloaded_sonames(
-                mix.approach, mix.site, mix.host, mix.host_libraries.injected
-            )
+            for name in list_preloaded_sonames(mix.approach, mix.site, mix.host, mix.injected)
         ]
-        preload += [path for path, by in mix.container.preload if by == 'LD_PRELOAD']
-        loaded, _ = list_real_load(self.image, mix.program.path, library_path, preload)
+        preload += [path for path, by in mix.preload if by == 'LD_PRELOAD']
+        loaded, _ = list_real_load(self.image, mix.program, library_path, preload)
         done = run_in_folder(
             self.image,
-            [mix.program.path, *arguments],
+            [mix.program, *arguments],
             LD_LIBRARY_PATH=join_folders(library_path),
             LD_PRELOAD=join_folders(preload),
         )

@@ -667,7 +667,7 @@ def test_real_loader_agrees_with_the_verdict_of_each_case(
             )
         except NoMpiError:
             return
-        if mix.program.path is None or any(' or ' in name for name, _ in mix.process.missing):
+        if mix.program is None or any(' or ' in name for name, _ in mix.process.missing):
             return  # an image without a program; what mpi4py would try
         findings = verdict_rules.judge_trial(mix).findings
         if site_name == CUDA:  # as --nv does
@@ -681,8 +681,8 @@ def test_real_loader_agrees_with_the_verdict_of_each_case(
             )
         done, loaded = world.run_real(
             mix,
-            *mix.program.opened_libraries,
-            *([mix.program.rccl_plugin[0]] if mix.program.rccl_plugin else []),
+            *mix.opened_libraries,
+            *([mix.rccl_plugin[0]] if mix.rccl_plugin else []),
         )
     said = {(finding.rule, finding.level) for finding in findings}
     starts = not said & LOADER_RULES
@@ -690,7 +690,7 @@ def test_real_loader_agrees_with_the_verdict_of_each_case(
         return  # scripts that are not read whole: either may happen
     assert (done.returncode in (0, 3)) == starts, done
     if starts:
-        program = os.path.realpath(world.image.resolve_path(mix.program.path))[
+        program = os.path.realpath(world.image.resolve_path(mix.program))[
             len(os.path.realpath(world.image.root)) :
         ]
         assert [
@@ -698,9 +698,9 @@ def test_real_loader_agrees_with_the_verdict_of_each_case(
             for one in mix.process.loaded
             if one.path != program
             and 'ld-linux' not in one.path
-            and not is_opened_later(one, mix.program.opened_libraries)
+            and not is_opened_later(one, mix.opened_libraries)
         ] == loaded
-        if mix.program.rccl_plugin and done.returncode != 127:
+        if mix.rccl_plugin and done.returncode != 127:
             said = [
                 finding
                 for finding in findings

@@ -158,11 +158,11 @@ def _list_injected_libraries(mix: Trial) -> list[dict[str, Any]]:
     names = {path: name for name, path in locate_host_libraries(mix.approach, mix.site, mix.host)}
     needed_by = {
         name: library.soname
-        for library in reversed(list(mix.host_libraries.injected.values()))
+        for library in reversed(list(mix.injected.values()))
         for name in library.needed
     }
     libraries = []
-    for soname, file in mix.host_libraries.injected.items():
+    for soname, file in mix.injected.items():
         library = {
             'soname': soname,
             'path': file.path,
@@ -207,7 +207,7 @@ def _derive_image_facts(mix: Trial, file: str) -> dict[str, Any]:
         'gpu': bool(re.search('rocm|cuda', file)),
         'rocm': mix.image.find_rocm_release(),
         'rccl_plugin': mix.image.find_rccl_plugin(),
-        'rccl_plugin_folder': find_leading_plugin_folder(mix.image, mix.host_libraries.injected),
+        'rccl_plugin_folder': find_leading_plugin_folder(mix.image, mix.injected),
         'environment': [],
         'installed': {'size': 0},
     }

@@ -14,7 +14,7 @@ from osu_container.verdict.rules.finding import (
     make_finding,
     rule,
 )
-from osu_container.verdict.rules.questions import find_loaded_mpi, find_mpi_path, format_library
+from osu_container.verdict.rules.questions import find_mpi_path, format_library
 from osu_container.verdict.settings import WRAPPER, list_mpi_families, select_pmi
 from osu_container.verdict.trial import Change, Trial
 
@@ -126,7 +126,7 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
     runs with Open MPI 4 and newer. The Fortran and C++ bindings in the image also need the internal
     libraries, so the image's Open MPI must be of the same series as the host's Open MPI.
     """
-    mpi = find_loaded_mpi(trial)
+    mpi = trial.libmpi
     if mpi is None or mpi.origin != 'host' or trial.family != 'Open MPI':
         return
     for library in trial.process.loaded:
@@ -196,7 +196,7 @@ def check_standard_abi(trial: Trial) -> Iterator[Finding]:
     The header of Intel MPI has eight constants of a draft of MPI 5.0. The libmpi_abi.so.1 of
     mpi_abi_wrapper opens the MPI at run time, so that no file shows which MPI the process loads.
     """
-    mpi = find_loaded_mpi(trial)
+    mpi = trial.libmpi
     if not mpi or mpi.origin != 'host' or trial.soname != 'libmpi_abi.so.1':
         return
     for _, soname, path in trial.image.list_mpi_libraries():
@@ -231,12 +231,7 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
             [(find_mpi_path(trial), 'PMI ' + ', '.join(protocols))],
             OTHER_APPROACHES,
         )
-    elif (
-        not protocols
-        and trial.family == 'Open MPI'
-        and protocol != 'pmix'
-        and find_loaded_mpi(trial)
-    ):
+    elif not protocols and trial.family == 'Open MPI' and protocol != 'pmix' and trial.libmpi:
         yield make_finding(
             'unknown',
             'cannot tell which PMI this Open MPI supports: most builds of Open MPI support only '
@@ -255,14 +250,11 @@ def no_program(trial: Trial) -> Iterator[Finding]:
     For some launchers, for some scripts, and for programs that open the MPI at run time, `check`
     cannot determine the MPI. The other rules then judge the image's MPI alone, without a program.
     """
-    if trial.program.unknown_reason:
+    if trial.unknown_reason:
         yield make_finding(
             'unknown',
-            "cannot tell which MPI the program uses: %s" % trial.program.unknown_reason,
-            [
-                ('image:' + path, 'a script')
-                for path, _ in trial.program.launched_program.scripts[:1]
-            ]
-            or [(trial.image.path, trial.program.unknown_reason)],
+            "cannot tell which MPI the program uses: %s" % trial.unknown_reason,
+            [('image:' + path, 'a script') for path, _ in trial.launched.scripts[:1]]
+            or [(trial.image.path, trial.unknown_reason)],
             START_REMEDY,
         )

@@ -14,9 +14,7 @@ from osu_container.image.closure import GLIBC_SONAMES
 from osu_container.image.loader import LoadedFile, find_loaded_file, list_undefined_symbols
 from osu_container.verdict.rules.finding import Finding, make_finding, rule
 from osu_container.verdict.rules.questions import (
-    compute_module_values,
     find_last_version,
-    find_loaded_mpi,
     has_sufficient_glibc,
     list_glibc_dependents,
     list_process_host_libraries,
@@ -96,7 +94,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
         ]
     missing += [
         (facts.path, 'the path of the dependency %s' % name)
-        for name, facts in trial.host_libraries.missing_dependencies
+        for name, facts in trial.missing_dependencies
         if not host.is_known_absent(name)
     ]
     return sorted(set(missing), key=missing.index)
@@ -124,7 +122,7 @@ def unknown_facts(trial: Trial) -> Iterator[Finding]:
 def _list_unknown_versions(trial: Trial) -> List[Gap]:
     """Return a Gap for each unknown symbol version that decides whether the process starts."""
     unknown_versions, host = [], trial.host
-    process = trial.program.rccl_plugin[1] if trial.program.rccl_plugin else trial.process
+    process = trial.rccl_plugin[1] if trial.rccl_plugin else trial.process
     dependents = list_glibc_dependents(trial) if not has_sufficient_glibc(trial) else []
     if dependents:
         path, libc = dependents[0].facts.path, find_loaded_file(trial.process, 'libc.so.6')
@@ -216,15 +214,15 @@ def _list_unknown_symbols(trial: Trial) -> List[Gap]:
 def _list_unknown_traits(trial: Trial) -> List[Gap]:
     """Return Gaps for the host's MPI and the host's libfabric, if their traits are unknown."""
     wanted = []
-    mpi, fabric = find_loaded_mpi(trial), find_loaded_file(trial.process, 'libfabric.so.1')
+    mpi, fabric = trial.libmpi, trial.libfabric
     if mpi is not None and mpi.origin == 'host':
         names = ['family', 'release', 'device', 'pmi']
-        names += ['hmem', 'cxi'] if trial.mpi.get('family') in (None, 'MPICH') else []
-        names += ['single_copy'] if has_own_namespaces(trial.container.runtime) else []
+        names += ['hmem', 'cxi'] if trial.mpi_family in (None, 'MPICH') else []
+        names += ['single_copy'] if has_own_namespaces(trial.runtime) else []
         wanted.append((mpi.facts.path, names))
     if fabric is not None and fabric.origin == 'host':
         names = ['release', 'providers'] + ['api'] * (mpi is not None and mpi.origin == 'image')
-        provider = compute_module_values(trial).get('FI_PROVIDER')
+        provider = trial.module_values.get('FI_PROVIDER')
         if provider not in trial.fabric.get('providers', []):
             names += ['folders', 'by_name']
         wanted.append((fabric.facts.path, names))

@@ -5,17 +5,20 @@ import re
 from typing import Iterator, List, Optional, Tuple
 
 from osu_container.image.environment import get_exported_value
-from osu_container.image.loader import LoadedFile, find_loaded_file, list_version_problems
+from osu_container.image.loader import LoadedFile, list_version_problems
 from osu_container.verdict.layers import (
     LIBFABRIC,
     TCP,
     UCX,
     find_driver_problem,
     find_missing_dependency,
+    find_network_layer,
+    find_provider,
     find_ucx_problem,
     may_bypass_ucx,
     resolve_variable,
     split_provider,
+    uses_libfabric,
 )
 from osu_container.verdict.rules.finding import (
     OTHER_APPROACHES,
@@ -25,18 +28,13 @@ from osu_container.verdict.rules.finding import (
     rule,
 )
 from osu_container.verdict.rules.questions import (
-    compute_module_values,
     find_image_libcxi,
-    find_loaded_mpi,
     find_mpi_path,
     find_mpi_series,
-    find_network_layer,
-    find_provider,
     format_library,
     format_library_name,
     set_variable,
     sort_versions,
-    uses_libfabric,
 )
 from osu_container.verdict.site_choice import parse_release, resolve_network
 from osu_container.verdict.trial import Change, Trial
@@ -93,11 +91,11 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
     an MPICH does not use libfabric. An Open MPI without the component mtl ofi does not start if the
     module selects this component.
     """
-    uses, mpi = uses_libfabric(trial), find_loaded_mpi(trial)
+    uses, mpi = uses_libfabric(trial), trial.libmpi
     if uses or mpi is None:
         return
-    if compute_module_values(trial).get('OMPI_MCA_mtl') == 'ofi':
-        if trial.mpi.get('family') == 'Open MPI':
+    if trial.module_values.get('OMPI_MCA_mtl') == 'ofi':
+        if trial.mpi_family == 'Open MPI':
             yield make_finding(
                 'fails',
                 "%s lacks the component mtl ofi, and the module of approach '%s' selects this component"
@@ -179,7 +177,7 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
     kind, network, drivers = resolve_network(trial.site)
     if find_network_layer(trial) != UCX or kind == 'Ethernet':
         return
-    problem, mpi = find_ucx_problem(trial), find_loaded_mpi(trial)
+    problem, mpi = find_ucx_problem(trial), trial.libmpi
     works = network['ucx']['value']
     if works is None or works is False and not trial.approach['requires']:
         yield make_finding(
@@ -198,7 +196,7 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
             if mpi and mpi.origin == 'image'
             else 'use approach pure with an image whose MPI has UCX',
         )
-    elif works and may_bypass_ucx(trial, compute_module_values(trial)):
+    elif works and may_bypass_ucx(trial):
         yield make_finding(
             'unknown',
             'Open MPI selects UCX by default only on Mellanox cards, and this site has cards with '
@@ -248,7 +246,7 @@ def no_provider(trial: Trial) -> Iterator[Finding]:
 def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
     """Yield a finding if the libfabric in the process lacks the provider that MPI requests."""
     fabric, provider = trial.fabric, find_provider(trial)
-    library = find_loaded_file(trial.process, 'libfabric.so.1')
+    library = trial.libfabric
     if library is None or provider is None:
         return  # The rule 'provider of the image' covers a process without a named provider.
     providers = fabric.get('providers')
@@ -384,7 +382,6 @@ def _find_requested_api(trial: Trial, api: Optional[Tuple[int, ...]]) -> Optiona
     api: the API of the libfabric in the process.
     """
     requests, provider = trial.mpi.get('asks'), find_provider(trial)
-    values = compute_module_values(trial)
     if not requests:
         return None
     capability_set = {
@@ -397,7 +394,7 @@ def _find_requested_api(trial: Trial, api: Optional[Tuple[int, ...]]) -> Optiona
     return tuple(
         int(value) if value.isdigit() else number
         for value, number in zip(
-            (resolve_variable(trial, name, values) or '' for name in _API_VARIABLES),
+            (resolve_variable(trial, name) or '' for name in _API_VARIABLES),
             version,
         )
     )
@@ -419,7 +416,7 @@ def _may_survive_refusal(trial: Trial) -> bool:
     """
     names = get_exported_value(trial.environment, 'FI_PROVIDER') or ''
     is_new = parse_release(trial.mpi['release']) >= FIRST_FREEING_MPICH
-    return trial.mpi['family'] == 'MPICH' and is_new and bool(re.search('^\\^|,', names))
+    return trial.mpi_family == 'MPICH' and is_new and bool(re.search('^\\^|,', names))
 
 
 @rule(
@@ -436,12 +433,12 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
     MPICH requests the API of the libfabric with which MPICH was built. Symbol versions do not show
     this API.
     """
-    fabric, mpi = find_loaded_file(trial.process, 'libfabric.so.1'), find_loaded_mpi(trial)
+    fabric, mpi = trial.libfabric, trial.libmpi
     if (
         fabric is None
         or mpi is None
         or find_network_layer(trial) != LIBFABRIC
-        or trial.mpi.get('family') in ('Intel MPI', 'Open MPI')
+        or trial.mpi_family in ('Intel MPI', 'Open MPI')
     ):  # Those two request an old API.
         return
     if any(
@@ -494,7 +491,7 @@ def _asks_for_cxi(trial: Trial) -> bool:
     return (
         find_provider(trial) == 'cxi'
         and find_network_layer(trial) == LIBFABRIC
-        and find_loaded_file(trial.process, 'libfabric.so.1') is not None
+        and trial.libfabric is not None
     )
 
 
@@ -550,9 +547,9 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     series = find_mpi_series(trial)
     if not _asks_for_cxi(trial) or series in SEEN_OVER_CXI or trial.mpi.get('cxi') is not None:
         return
-    mpi, fabric = find_loaded_mpi(trial), find_loaded_file(trial.process, 'libfabric.so.1')
+    mpi, fabric = trial.libmpi, trial.libfabric
     if (
-        trial.mpi.get('family') == 'Cray MPICH'
+        trial.mpi_family == 'Cray MPICH'
         and (mpi and mpi.origin) == (fabric and fabric.origin) == 'host'
     ):
         return
@@ -576,14 +573,14 @@ def tcp_only(trial: Trial) -> Iterator[Finding]:
     """MPI does not use TCP between nodes if the site has a faster network."""
     kind, network, _ = resolve_network(trial.site)
     provider, layer = trial.site['provider']['value'], find_network_layer(trial)
-    asks_for_tcp = find_provider(trial) == compute_module_values(trial).get('FI_PROVIDER') == 'tcp'
+    asks_for_tcp = find_provider(trial) == trial.module_values.get('FI_PROVIDER') == 'tcp'
     if kind == 'Ethernet' or not (
         layer == LIBFABRIC and asks_for_tcp or layer == TCP and not trial.approach['requires']
     ):
         return
     remedies: List[Remedy] = [
         'use an image whose libfabric has the provider %s' % provider
-        if trial.mpi.get('family') == 'Open MPI'
+        if trial.mpi_family == 'Open MPI'
         else Change(' for the high-speed network', ['hybrid', 'bind', 'opensource'])
     ]
     if network['ucx']['value']:

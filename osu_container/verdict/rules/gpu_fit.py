@@ -8,13 +8,14 @@ from osu_container.image.loader import (
     find_loaded_file,
     list_version_problems,
 )
-from osu_container.verdict.layers import resolve_variable, split_provider
+from osu_container.verdict.layers import (
+    find_provider,
+    resolve_variable,
+    split_provider,
+)
 from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
 from osu_container.verdict.rules.questions import (
-    compute_module_values,
     find_gpu_maker,
-    find_loaded_mpi,
-    find_provider,
     format_library,
     format_version_problem,
     remove_words,
@@ -84,7 +85,7 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
     name: 'RCCL' or 'NCCL'.
     """
     build_remedy = 'build aws-ofi-nccl into the image'
-    if trial.program.rccl_plugin is None:
+    if trial.rccl_plugin is None:
         # InfiniBand needs no plugin.
         if trial.image.has_rccl() and resolve_network(trial.site)[0] == 'Slingshot':
             yield (
@@ -94,7 +95,7 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
             )
         return
     provider_name = find_provider(trial)
-    path, process = trial.program.rccl_plugin
+    path, process = trial.rccl_plugin
     mpi_paths = [library.path for library in trial.process.loaded]
     loaded = [library for library in process.loaded if library.path not in mpi_paths]
     fabric = find_loaded_file(process, 'libfabric.so.1')
@@ -148,14 +149,14 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
 def check_gtl(trial: Trial) -> Iterator[Finding]:
     """A module that enables GPU support of Cray MPICH injects the GPU transport layer."""
     mpi, value = (
-        find_loaded_mpi(trial),
-        compute_module_values(trial).get('MPICH_GPU_SUPPORT_ENABLED'),
+        trial.libmpi,
+        trial.module_values.get('MPICH_GPU_SUPPORT_ENABLED'),
     )
     if (
         value == '1'
         and mpi
         and mpi.origin == 'host'
-        and trial.mpi.get('family') == 'Cray MPICH'
+        and trial.mpi_family == 'Cray MPICH'
         and not any(name.startswith('libmpi_gtl_') for name in trial.injected)
     ):
         yield make_finding(
@@ -188,7 +189,7 @@ _SLOW_QUERIES = {'Cray MPICH': ((), (9, 2)), 'Open MPI': ((5,), (5, 0, 11))}
 )
 def check_pointer_query(trial: Trial) -> Iterator[Finding]:
     """MPI with GPU support does not query each buffer by a slow function of the driver."""
-    fact, family = trial.site.get('gpu_driver'), trial.mpi.get('family') or ''
+    fact, family = trial.site.get('gpu_driver'), trial.mpi_family or ''
     release = parse_release(trial.mpi.get('release'))
     first, fixed = _SLOW_QUERIES.get(family, ((), ()))
     name = 'MPICH_GPU_SUPPORT_ENABLED' if family == 'Cray MPICH' else 'OMPI_MCA_opal_cuda_support'
@@ -198,7 +199,7 @@ def check_pointer_query(trial: Trial) -> Iterator[Finding]:
         and int(fact['value'].partition('.')[0]) >= _SLOW_QUERY_DRIVER
         and release
         and first <= release < fixed
-        and resolve_variable(trial, name, compute_module_values(trial)) != '0'
+        and resolve_variable(trial, name) != '0'
     ):
         yield make_finding(
             NOTE,
@@ -269,7 +270,7 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
     fact, release = trial.site.get('gpu_driver'), trial.image.find_cuda_release()
     if find_gpu_maker(trial.site) != 'NVIDIA' or not fact or not release:
         return
-    path, image_driver = trial.image.find_libcuda(trial.container.library_path) or (
+    path, image_driver = trial.image.find_libcuda(trial.library_path) or (
         trial.image.path,
         fact['value'],
     )

@@ -14,9 +14,13 @@ from osu_container.image.loader import find_loaded_file, list_version_problems
 from osu_container.verdict.layers import (
     LIBFABRIC,
     UCX,
+    find_network_layer,
+    find_provider,
+    find_provider_variable,
     read_mca_parameters,
     resolve_variable,
     split_provider,
+    uses_libfabric,
 )
 from osu_container.verdict.rules.finding import (
     RULES_BY_NAME,
@@ -26,15 +30,9 @@ from osu_container.verdict.rules.finding import (
     rule,
 )
 from osu_container.verdict.rules.questions import (
-    compute_module_values,
-    find_loaded_mpi,
-    find_network_layer,
-    find_provider,
-    find_provider_variable,
     list_hidden_names,
     remove_words,
     set_variable,
-    uses_libfabric,
 )
 from osu_container.verdict.site_choice import parse_release, resolve_network
 from osu_container.verdict.trial import Change, Trial
@@ -127,7 +125,7 @@ def check_privileges(trial: Trial) -> Iterator[Finding]:
     For a setuid program, ld.so ignores LD_LIBRARY_PATH (AT_SECURE) if the kernel grants the
     privileges. The runtime denies the privileges (no_new_privs), unless root starts the container.
     """
-    path = trial.program.path
+    path = trial.program
     privileges = path and trial.image.find_privileges(path)
     if privileges:
         yield make_finding(
@@ -164,7 +162,7 @@ def _are_plugins_usable(trial: Trial, value: str) -> bool:
         & set(files)
         & set(fabric.get('inside', []))
     )
-    library = find_loaded_file(trial.process, 'libfabric.so.1')
+    library = trial.libfabric
     is_image_build = library is not None and library.origin == 'image'
     return all(
         files[name] and (files[name] < release or is_image_build and files[name] == release)
@@ -174,7 +172,7 @@ def _are_plugins_usable(trial: Trial, value: str) -> bool:
 
 def _is_prefix_usable(trial: Trial, value: str) -> bool:
     """Return whether OPAL_PREFIX is the folder of the Open MPI in the process."""
-    mpi = find_loaded_mpi(trial)
+    mpi = trial.libmpi
     folder = value.rstrip('/') + '/lib'
     folders = folder, trial.image.resolve(folder) or folder
     return mpi is not None and posixpath.normpath(mpi.path).startswith(folders)
@@ -182,7 +180,7 @@ def _is_prefix_usable(trial: Trial, value: str) -> bool:
 
 def _is_ucx_unused(trial: Trial, value: str) -> bool:
     """Return whether MPI sends over libfabric by a provider that uses no UCX."""
-    is_open_mpi = trial.mpi.get('family') == 'Open MPI'
+    is_open_mpi = trial.mpi_family == 'Open MPI'
     uses_libfabric_only = find_network_layer(trial) == LIBFABRIC and not is_open_mpi
     return uses_libfabric_only and find_provider(trial) not in (None, 'mlx')
 
@@ -209,7 +207,7 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
 
     A variable of the image overrides the module's variable of the same name.
     """
-    module_values, family = compute_module_values(trial), trial.mpi.get('family', '')
+    module_values, family = trial.module_values, (trial.mpi_family or '')
     patterns = [_DECIDING.get(family)] + ([_DECIDING['libfabric']] if uses_libfabric(trial) else [])
     if family == 'Open MPI' or find_loaded_file(trial.process, 'libucp.so.0'):
         patterns.append(_DECIDING[UCX])
@@ -263,15 +261,15 @@ _NEEDED_PARTS = {'self', 'sm', 'vader', 'tcp', 'cm', 'ob1', 'basic', 'hash', 'na
 )
 def check_parameter_files(trial: Trial) -> Iterator[Finding]:
     """No parameter file of Open MPI or PMIx in the image chooses the network."""
-    mpi = find_loaded_mpi(trial)
+    mpi = trial.libmpi
     if (
         trial.image.is_partial
-        or trial.mpi.get('family') != 'Open MPI'
+        or trial.mpi_family != 'Open MPI'
         or mpi is None
         or mpi.origin != 'image'
     ):
         return
-    set_already = set(compute_module_values(trial)) | set(trial.environment.variables)
+    set_already = set(trial.module_values) | set(trial.environment.variables)
     for name, (value, path) in sorted(read_mca_parameters(trial.image, mpi.path).items()):
         excluded = set(value.lstrip('^').split(',')) if value.startswith('^') else None
         if (
@@ -314,7 +312,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
     """
     if find_network_layer(trial) != LIBFABRIC:
         return
-    module_values, variable = compute_module_values(trial), find_provider_variable(trial)
+    module_values, variable = trial.module_values, find_provider_variable(trial)
     module_value = module_values.get('FI_PROVIDER')
     environment = trial.environment
     if (
@@ -339,13 +337,8 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
     evidence = [(location, change)]
     chosen = find_provider(trial)
     included = None
-    if (
-        trial.mpi.get('family') == 'Open MPI'
-        and resolve_variable(trial, 'OMPI_MCA_pml', module_values) == 'cm'
-    ):
-        included = resolve_variable(
-            trial, 'OMPI_MCA_opal_common_ofi_provider_include', module_values
-        )
+    if trial.mpi_family == 'Open MPI' and resolve_variable(trial, 'OMPI_MCA_pml') == 'cm':
+        included = resolve_variable(trial, 'OMPI_MCA_opal_common_ofi_provider_include')
     if chosen is None:
         yield make_finding(
             'unknown',
@@ -392,7 +385,7 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     not fit together. If only the privileges of a setuid program make the process uncertain, a
     missing library stays a failure, because ld.so then searches even fewer folders.
     """
-    module_pml = compute_module_values(trial).get('OMPI_MCA_pml')
+    module_pml = trial.module_values.get('OMPI_MCA_pml')
     image_pml = get_exported_value(trial.environment, 'OMPI_MCA_pml') or module_pml
     causes = {finding.rule for finding in findings if finding.level == 'unknown'} & {
         'unknown environment',

@@ -56,8 +56,8 @@ def static_program(trial: Trial) -> Iterator[Finding]:
     No host library can replace the MPI in a statically linked program. A static program without MPI
     probably starts another program, and `check` cannot tell which program.
     """
-    path = trial.program.path
-    if not trial.program.is_static or not path:
+    path = trial.program
+    if not trial.is_static or not path:
         return
     if not has_static_mpi(trial.image, path):
         yield make_finding(
@@ -98,7 +98,7 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
             continue
         if soname in trial.injected:
             cause, evidence, *remedies = _explain_defeat(trial, soname, library)
-        elif trial.host_libraries.missing_paths:
+        elif trial.missing_paths:
             continue  # The rule "host path missing" reports this.
         else:
             cause = 'the module injects only %s' % ', '.join(sorted(trial.injected))
@@ -128,7 +128,7 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
     The remedy is START_REMEDY if the cause is uncertain.
     """
     environment, requester = trial.environment, library.requester
-    if '/' in library.name and library.name in trial.program.opened_libraries:
+    if '/' in library.name and library.name in trial.opened_libraries:
         return (
             'mpi4py opens the library of the image by the path %s' % library.path,
             [],
@@ -139,7 +139,7 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
                 'MPI4PY_LIBMPI=' + soname,
             ),
         )
-    cause = dict(trial.container.preload).get(library.path)
+    cause = dict(trial.preload).get(library.path)
     if cause:
         variable = environment.variables.get(cause)
         location = variable and variable.location or cause
@@ -153,7 +153,7 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
     variable = environment.variables.get('LD_LIBRARY_PATH') or environment.default
     location = variable and variable.location or trial.image.path
     evidence = [(location, 'LD_LIBRARY_PATH')]
-    if INJECT_FOLDER not in trial.container.library_path:
+    if INJECT_FOLDER not in trial.library_path:
         if variable and variable.value is None:
             return (
                 'LD_LIBRARY_PATH is unknown (%s: %s)' % (location, variable.reason),
@@ -191,7 +191,7 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
             ),
         )
     folder, owner = posixpath.dirname(library.path), requester
-    folders = trial.container.library_path
+    folders = trial.library_path
     first = tuple(name.rstrip('/') + '/' for name in folders[: folders.index(INJECT_FOLDER)])
     if owner is None or library.path.startswith(first):
         return (
@@ -231,7 +231,7 @@ def _move_line(trial: Trial, text: str, location: str) -> Remedy:
 
 def _list_processes(trial: Trial) -> List[Process]:
     """Return the process of the program and, if there is one, the entrypoint's process."""
-    return list(filter(None, [trial.process, trial.program.entrypoint_process]))
+    return list(filter(None, [trial.process, trial.entrypoint_process]))
 
 
 @rule('missing library', source='ld.so(8)', facts=('host',), needs_process=True)
@@ -242,7 +242,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
     Libraries of NVIDIA's driver always come from the host.
     """
     image, processes = trial.image, _list_processes(trial)
-    missing_dependencies = trial.host_libraries.missing_dependencies
+    missing_dependencies = trial.missing_dependencies
     for soname, facts in [] if image.is_partial else missing_dependencies:
         yield make_finding(
             'fails',
@@ -383,7 +383,7 @@ def list_differences(trial: Trial, listing: Listing) -> List[str]:
     """
     container = make_container(trial)
     container.follow_listing(listing)
-    process = simulate_load(trial.program.load_roots, container, trial.container.library_path)
+    process = simulate_load(trial.load_roots, container, trial.library_path)
     complaints = {name for name, _ in process.missing}.union(
         name for _, _, names, _ in list_version_problems(process) for name in names
     ) or {symbol.partition('@')[0] for _, symbol, _ in list_undefined_symbols(process)}
@@ -421,7 +421,7 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
     if listing.problem and not listing.is_conclusive:
         yield make_finding(NOTE, 'the dry run is not possible: %s' % listing.problem)
         return
-    program = trial.program.path or trial.soname + ' alone, because check knows no program'
+    program = trial.program or trial.soname + ' alone, because check knows no program'
     if listing.python_problem:
         yield make_finding(
             'fails',

@@ -37,7 +37,7 @@ def check_host_paths(trial: Trial) -> Iterator[Finding]:
                 'run `osu-container discover`, which finds the current path, and add the path to '
                 'OVERRIDES in your site file',
             )
-    for path in filter(trial.host.is_described, trial.host_libraries.missing_paths):
+    for path in filter(trial.host.is_described, trial.missing_paths):
         yield make_finding(
             'fails',
             "the host has no %s, which approach '%s' injects" % (path, trial.approach['name']),
@@ -61,7 +61,7 @@ def check_mounts(trial: Trial) -> Iterator[Finding]:
     The runtime mounts /tmp, /var/tmp, the home folder, the current folder, and the binds of the
     site and of the user. A mount hides all files that the image has at the same path.
     """
-    files = sorted(trial.container.mounts.host_files)
+    files = sorted(trial.mounts.host_files)
     for name, (path, mount) in sorted(list_hidden_names(trial).items()):
         yield make_finding(
             'fails' if mount.is_certain and not files else 'unknown',
@@ -166,7 +166,7 @@ def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
     not read the memory of ranks in other namespaces. Either the ranks of a node share one
     container, or the module disables reads of other ranks' memory in the MPI.
     """
-    variable, runtime = trial.mpi.get('single_copy'), trial.container.runtime
+    variable, runtime = trial.mpi.get('single_copy'), trial.runtime
     if not variable or not runtime or not has_own_namespaces(runtime) or shares_container(runtime):
         return
     yield make_finding(

@@ -108,9 +108,7 @@ def check_start(trial: Trial) -> Iterator[Finding]:
             'use a program whose libraries all need the same MPI',
         )
     elif may_open_libfabric(trial) and (
-        trial.approach.get('entrypoint')
-        or started.is_loader
-        and not trial.program.launched_program.program
+        trial.approach.get('entrypoint') or started.is_loader and not trial.launched.program
     ):
         yield make_finding(
             'unknown',
@@ -168,7 +166,7 @@ def find_start_failure(trial: Trial, start: Start) -> Optional[str]:
     failure = next((text for text in lines if _START_FAILURE.match(text)), None)
     entered = re.match(r".*\bcd: (?:can't cd to )?((/[^/:]+)/[^:]+)", ''.join(lines[-1:]))
     is_in_image = entered and trial.image.find_file_type(entered.group(2)) == 'd'
-    is_hidden = entered and find_mount(trial.container.mounts, entered.group(1))
+    is_hidden = entered and find_mount(trial.mounts, entered.group(1))
     if is_in_image and not is_hidden or _UNSET_VARIABLE.match(''.join(lines[-1:])):
         failure = failure or lines[-1]
     return failure
@@ -176,7 +174,7 @@ def find_start_failure(trial: Trial, start: Start) -> Optional[str]:
 
 def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
     """Return the finding on a command of which no process has loaded an MPI library."""
-    failure, path = find_start_failure(trial, start), trial.program.path
+    failure, path = find_start_failure(trial, start), trial.program
     if failure:
         return make_finding(
             'fails',
@@ -184,7 +182,7 @@ def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
             [(line, text) for text in start.output],
             'install in the image what the message names, in the release that the message names',
         )
-    if trial.program.is_static and path and has_static_mpi(trial.image, path):
+    if trial.is_static and path and has_static_mpi(trial.image, path):
         return make_finding(
             NOTE,
             'the started program %s is linked statically with MPI, so no MPI library is loaded'
@@ -200,7 +198,7 @@ def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
     is_harmless = not (
         start.exit_code is None
         or start.exit_code
-        or trial.program.unknown_reason
+        or trial.unknown_reason
         or any(map(_START_FAILURE.match, start.output))
     )
     return make_finding(

@@ -21,11 +21,11 @@ def _names_host_folder(text: Optional[str]) -> bool:
 def check_interpreter(trial: Trial) -> Iterator[Finding]:
     """Every started file is executable, and the image has the interpreter of every script."""
     image, entrypoint = trial.image, trial.approach.get('entrypoint')
-    started = trial.program.launched_program.scripts
+    started = trial.launched.scripts
     if image.is_partial:
         return
     # An entrypoint may only read a file that the entrypoint names, so only started files are checked.
-    for path in filter(None, [path for path, _ in started] + [trial.program.path]):
+    for path in filter(None, [path for path, _ in started] + [trial.program]):
         if not image.tree.is_executable(path):
             yield make_finding(
                 'fails',
