@@ -7,6 +7,7 @@ the conditions (`only`) in the data on sites and releases. This module imports n
 """
 
 import functools
+import operator
 import os
 import re
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
@@ -391,7 +392,7 @@ def collect_site_conditions(site: Dict[str, Any]) -> Dict[str, bool]:
     }
 
 
-_COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}
+_COMPARE = {'>=': operator.ge, '<': operator.lt}
 
 
 @functools.lru_cache(maxsize=1024)  # A verdict parses few conditions some thousand times.

@@ -26,7 +26,7 @@ from osu_container.verdict.rules.finding import (
     Finding,
     Remedy,
     format_remedy,
-    make_finding,
+    report_problem,
 )
 from osu_container.verdict.rules.image_environment import downgrade_uncertain
 from osu_container.verdict.rules.machine import check_host_paths
@@ -238,15 +238,16 @@ def judge_approach(
         return evaluate_approach(approach, site, image, host, program, runtime, dry_run, starter)[1]
     except NoMpiError as err:
         finding = no_program.label_finding(
-            make_finding('unknown', str(err), [(image.path, 'no libmpi')], START_REMEDY)
+            report_problem('unknown', str(err), image.path, 'no libmpi', START_REMEDY)
         )
     except ElfError as err:
         finding = check_host_paths.label_finding(
-            make_finding(
+            report_problem(
                 'fails',
                 "ld.so cannot load a library of the host, which approach '%s' injects: %s"
                 % (approach['name'], err),
-                [(str(err).partition(': ')[0], 'not a valid library')],
+                str(err).partition(': ')[0],
+                'not a valid library',
                 'run `osu-container discover`, which finds the current paths of the libraries',
             )
         )
@@ -256,11 +257,12 @@ def judge_approach(
         # No change of the site helps an image with another MPI.
         if family and family not in list_mpi_families(approach):
             finding = other_mpi_family.label_finding(
-                make_finding(
+                report_problem(
                     'fails',
                     "the image's MPI is %s (%s), but approach '%s' needs %s"
                     % (family, soname, approach['name'], approach['mpi']),
-                    [(image.path, soname)],
+                    image.path,
+                    soname,
                     OTHER_APPROACHES,
                 )
             )

@@ -2,12 +2,12 @@
 Collect the rules of the verdict; each file in this folder has the rules on one subject.
 
 To add a rule, write a function with the decorator `rule` in the file of the subject. The docstring
-of a rule states the condition that the rule checks. Insert the rule in the list RULES, in which the
-order of the rules is the order of their findings in a report, and add cases in
+of a rule states the condition that the rule checks. Insert the name of the rule in _ORDER, the
+order of the findings in a report, and add cases in
 tests/helpers/verdict_cases.py.
 """
 
-from osu_container.verdict.rules import (
+from osu_container.verdict.rules import (  # noqa: F401  # the modules register their rules
     abi,
     described_host,
     fabric,
@@ -18,53 +18,55 @@ from osu_container.verdict.rules import (
     start,
     started_scripts,
 )
+from osu_container.verdict.rules.finding import RULES_BY_NAME
 
-#: All rules. Findings of the same level are reported in this order.
-RULES = [
-    machine.check_host_paths,
-    described_host.unknown_host,
-    described_host.unknown_facts,
-    image_environment.check_container_start,
-    image_environment.check_unknown_environment,
-    image_environment.check_privileges,
-    machine.check_mounts,
-    machine.check_architecture,
-    gpu_fit.check_gpu_vendor,
-    loading.static_program,
-    machine.check_musl,
-    machine.check_overlay,
-    started_scripts.check_entrypoint,
-    started_scripts.check_interpreter,
-    abi.other_mpi_family,
-    abi.two_builds,
-    abi.two_mpis,
-    abi.check_standard_abi,
-    loading.missing_library,
-    loading.check_symbol_versions,
-    machine.check_processor_level,
-    loading.undefined_symbol,
-    loading.injection_defeated,
-    image_environment.check_image_provider,
-    image_environment.check_image_variables,
-    image_environment.check_parameter_files,
-    fabric.no_libfabric,
-    fabric.check_netmod,
-    fabric.check_ucx,
-    fabric.check_libcxi_driver,
-    fabric.no_provider,
-    fabric.check_card_driver,
-    fabric.check_libfabric_api,
-    fabric.check_capability_set,
-    fabric.check_cxi_runs,
-    fabric.tcp_only,
-    gpu_fit.check_rccl_plugin,
-    gpu_fit.check_gtl,
-    gpu_fit.check_pointer_query,
-    gpu_fit.check_cuda_release,
-    gpu_fit.check_rocm_release,
-    machine.check_rank_namespaces,
-    abi.check_pmi,
-    abi.no_program,
-    loading.check_dry_run,
-    start.check_start,
-]
+#: Names of all rules. Findings of the same level are reported in this order.
+_ORDER = """
+host path missing
+host not described
+facts of the host
+start of the container
+unknown environment
+privileges
+mounted over
+architecture
+GPU vendor
+static program
+musl
+overlay
+entrypoint
+interpreter
+other MPI
+two builds of Open MPI
+two MPIs
+standard ABI
+missing library
+symbol version
+processor level
+undefined symbol
+injection defeated
+provider of the image
+image's variables
+parameter files
+no libfabric
+netmod
+UCX
+libcxi and driver
+no provider
+card driver
+libfabric API
+capability set
+not seen over cxi
+TCP only
+RCCL plugin
+GPU transport layer
+pointer query
+CUDA release
+ROCm release
+ranks apart
+PMI
+no program
+dry run
+start
+"""
+RULES = [RULES_BY_NAME[name] for name in _ORDER.strip().splitlines()]

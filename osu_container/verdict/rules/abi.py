@@ -12,6 +12,7 @@ from osu_container.verdict.rules.finding import (
     Finding,
     Remedy,
     make_finding,
+    report_problem,
     rule,
 )
 from osu_container.verdict.rules.questions import find_mpi_path, format_library
@@ -23,7 +24,7 @@ from osu_container.verdict.trial import Change, Trial
     'other MPI',
     source='mpich.org, MPICH ABI Compatibility Initiative; MPI 5.0, Application Binary Interface; '
     'pmodels/mpich PR 7867; github.com/cea-hpc/wi4mpi; mpixlate(1) of CPE 24.11',
-    facts=('pmi',),
+    facts='pmi',
 )
 def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     """
@@ -36,17 +37,6 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     families, injects = list_mpi_families(trial.approach), trial.approach['inject']
     if trial.family in families or not (injects or cannot_start):
         return
-    remedies = _REMEDIES[trial.family]
-    if trial.family == 'Open MPI':  # Prefer approach openmpi on a site that can start it.
-        remedies = (
-            [Change('', ['openmpi']), *remedies]
-            if trial.family in trial.site['pmi']['value']
-            else [
-                'approach openmpi needs PMIx, which %s of this site does not support, so %s'
-                % (launching.select_launcher_command(trial.site), remedies[0]),
-                *remedies[1:],
-            ]
-        )
     names = [
         "%s (%s)" % (each, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == each)[-1])
         for each in families
@@ -62,13 +52,14 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
             _format_site_pmi(trial),
             ', '.join(protocols),
         )
-    yield make_finding('fails', reason, [(trial.image.path, trial.soname)], *remedies)
+    yield report_problem('fails', reason, trial.image.path, trial.soname, *_REMEDIES[trial.family])
 
 
 _MPICH_APPROACHES = Change('', ['opensource', 'hybrid', 'bind', 'pure'])
 #: Family of the image's MPI -> remedies where the approach needs another MPI
 _REMEDIES: Dict[str, List[Remedy]] = {
     'Open MPI': [
+        Change('', ['openmpi']),
         'build the programs with an MPI of the MPICH ABI (MPICH, Intel MPI or MVAPICH)',
         'translate the MPI calls at run time with Wi4MPI, or with mpixlate on HPE Cray systems '
         '(docs/abi.md)',
@@ -116,7 +107,7 @@ _OPEN_MPI_LIBRARY = re.compile(r'libopen-(pal|rte)\.so\.')
     'fail in MPI_Init over the libraries of 5.0.11, and Fortran programs of 5.0.7 fail '
     'with an undefined symbol over the libraries of 4.1.8 and 4.1.4; docs.open-mpi.org, '
     'v5.0.x, ABI compatibility',
-    facts=('host',),
+    facts='host',
 )
 def two_builds(trial: Trial) -> Iterator[Finding]:
     """
@@ -131,7 +122,7 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
         return
     for library in trial.process.loaded:
         if library.origin == 'image' and _OPEN_MPI_LIBRARY.match(library.name):
-            yield make_finding(
+            yield report_problem(
                 'fails',
                 "%s needs %s of the image's Open MPI, but the host's Open MPI is %s: two releases in "
                 "one process fail in MPI_Init"
@@ -140,7 +131,8 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
                     library.name,
                     trial.mpi.get('release') or 'of another series',
                 ),
-                [(library.facts.path, library.name)],
+                library.facts.path,
+                library.name,
                 Change('', ['openmpi']),
                 "use an image whose Open MPI is of the host's series; programs without the Fortran "
                 'and C++ bindings run with any series',
@@ -187,7 +179,7 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
     'standard ABI',
     source='pmodels/mpich PR 7633; mpi_abi.h of Intel MPI 2021.19.0 and MPICH 5.0.2; '
     'github.com/eschnett/mpi_abi_wrapper 39ee1a3',
-    facts=('host',),
+    facts='host',
 )
 def check_standard_abi(trial: Trial) -> Iterator[Finding]:
     """
@@ -202,42 +194,46 @@ def check_standard_abi(trial: Trial) -> Iterator[Finding]:
     for _, soname, path in trial.image.list_mpi_libraries():
         traits = trial.image.read_traits(path, read_mpi_traits)
         if soname == trial.soname and traits['family'] == 'Intel MPI':
-            yield make_finding(
+            yield report_problem(
                 'unknown',
                 "programs built with the mpi_abi.h of Intel MPI may contain constants of a draft of "
                 "MPI 5.0, and the host's MPI misreads these constants",
-                [('image:' + path, 'Intel MPI')],
+                'image:' + path,
+                'Intel MPI',
                 'build the programs with mpicc_abi of MPICH 5.0.2 or newer (docs/abi.md)',
             )
     if WRAPPER in trial.injected and not trial.started:
-        yield make_finding(
+        yield report_problem(
             'unknown',
             "the host's libmpi_abi.so.1 is that of mpi_abi_wrapper, and no run of mpi_abi_wrapper "
             'with this approach is known',
-            [(mpi.facts.path, trial.soname)],
+            mpi.facts.path,
+            trial.soname,
             START_REMEDY,
         )
 
 
-@rule('PMI', source='srun(1), --mpi', facts=('pmi', 'host'), needs_process=True)
+@rule('PMI', source='srun(1), --mpi', facts='pmi host', needs_process=True)
 def check_pmi(trial: Trial) -> Iterator[Finding]:
     """The MPI supports the site's PMI."""
     protocol, protocols = _find_required_pmi(trial), trial.mpi.get('pmi')
     if protocols and protocol not in protocols:
-        yield make_finding(
+        yield report_problem(
             'fails',
             '`%s` of this site does not match the PMI of the MPI (%s), so every rank would run '
             'alone' % (_format_site_pmi(trial), ', '.join(protocols)),
-            [(find_mpi_path(trial), 'PMI ' + ', '.join(protocols))],
+            find_mpi_path(trial),
+            'PMI ' + ', '.join(protocols),
             OTHER_APPROACHES,
         )
     elif not protocols and trial.family == 'Open MPI' and protocol != 'pmix' and trial.libmpi:
-        yield make_finding(
+        yield report_problem(
             'unknown',
             'cannot tell which PMI this Open MPI supports: most builds of Open MPI support only '
             'PMIx, and every rank of a build with PMIx only would run alone under `%s`'
             % _format_site_pmi(trial),
-            [(find_mpi_path(trial), 'no release')],
+            find_mpi_path(trial),
+            'no release',
             Change('', ['openmpi']),
         )
 

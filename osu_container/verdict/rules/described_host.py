@@ -12,7 +12,7 @@ from typing import Dict, Iterator, List, Tuple
 
 from osu_container.image.closure import GLIBC_SONAMES
 from osu_container.image.loader import LoadedFile, find_loaded_file, list_undefined_symbols
-from osu_container.verdict.rules.finding import Finding, make_finding, rule
+from osu_container.verdict.rules.finding import Finding, make_finding, report_problem, rule
 from osu_container.verdict.rules.questions import (
     find_last_version,
     has_sufficient_glibc,
@@ -47,7 +47,7 @@ _WORDS = {
 Gap = Tuple[str, str, str]
 
 
-@rule('host not described', source='verdict/rules/described_host.py', facts=('host',))
+@rule('host not described', source='verdict/rules/described_host.py', facts='host')
 def unknown_host(trial: Trial) -> Iterator[Finding]:
     """The published data show which host libraries the module injects."""
     evidence = list_undescribed_facts(trial)
@@ -100,7 +100,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
     return sorted(set(missing), key=missing.index)
 
 
-@rule('facts of the host', source='verdict/rules/described_host.py', facts=('host', 'provider'))
+@rule('facts of the host', source='verdict/rules/described_host.py', facts='host provider')
 def unknown_facts(trial: Trial) -> Iterator[Finding]:
     """The published data show which symbols the host's libraries need and define."""
     if not trial.host.is_partial or not trial.injected:
@@ -110,10 +110,11 @@ def unknown_facts(trial: Trial) -> Iterator[Finding]:
     ):
         glibc = fact == LIBC_VERSIONS and trial.host.glibc
         newer = ' (Ubuntu 24.04, Debian 13)' if glibc == '2.38' else ''
-        yield make_finding(
+        yield report_problem(
             'unknown',
             'the host was not inspected: %s' % gap,
-            [(path, 'not described: ' + fact)],
+            path,
+            'not described: ' + fact,
             ('use an image with glibc %s or newer%s; or ' % (glibc, newer) if glibc else '')
             + DESCRIPTION_REMEDY,
         )

@@ -25,6 +25,7 @@ from osu_container.verdict.rules.finding import (
     Finding,
     Remedy,
     make_finding,
+    report_problem,
     rule,
 )
 from osu_container.verdict.rules.questions import (
@@ -81,7 +82,7 @@ FIRST_CXI_LIBFABRIC = (1, 21)
     'no libfabric',
     source='DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 is "not compiled with channel 4". This '
     "project ran Debian's Open MPI 4.1 without mca_mtl_ofi.so: libfabric was not used",
-    facts=('host',),
+    facts='host',
 )
 def no_libfabric(trial: Trial) -> Iterator[Finding]:
     """
@@ -96,26 +97,23 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
         return
     if trial.module_values.get('OMPI_MCA_mtl') == 'ofi':
         if trial.mpi_family == 'Open MPI':
-            yield make_finding(
+            yield report_problem(
                 'fails',
                 "%s lacks the component mtl ofi, and the module of approach '%s' selects this component"
                 % (format_library(mpi), trial.approach['name']),
-                [
-                    (
-                        mpi.facts.path,
-                        'has neither the entry DT_NEEDED libfabric.so.1 nor a file mca_mtl_ofi.so',
-                    )
-                ],
+                mpi.facts.path,
+                'has neither the entry DT_NEEDED libfabric.so.1 nor a file mca_mtl_ofi.so',
                 'build Open MPI with the option --with-ofi',
             )
     elif trial.approach['requires']:
         built = ', '.join(trial.mpi.get('device') or ['of an unknown device'])
-        yield make_finding(
+        yield report_problem(
             'no use',
             "the image's %s does not use libfabric (%s), so approach '%s' has no effect: MPI "
             'sends over %s'
             % (trial.soname, built, trial.approach['name'], find_network_layer(trial)),
-            [(mpi.facts.path, 'no DT_NEEDED libfabric.so.1, device ' + built)],
+            mpi.facts.path,
+            'no DT_NEEDED libfabric.so.1, device ' + built,
             'use an image whose MPICH has the device ch4:ofi',
             Change(', which is as fast as this approach and injects no host libraries', ['pure']),
         )
@@ -130,7 +128,7 @@ def _export_variables(**variables: str) -> Change:
     )
 
 
-@rule('netmod', source='configure options of the MPICH wheels from release 4.3 on', facts=('host',))
+@rule('netmod', source='configure options of the MPICH wheels from release 4.3 on', facts='host')
 def check_netmod(trial: Trial) -> Iterator[Finding]:
     """An MPICH that prefers UCX runs on a network that UCX supports well."""
     device, fact = trial.mpi.get('device') or [], resolve_network(trial.site)[1]['ucx']
@@ -150,10 +148,11 @@ def check_netmod(trial: Trial) -> Iterator[Finding]:
             ', '.join(device),
             fact['why'],
         )
-        yield make_finding(
+        yield report_problem(
             slow if fact['value'] is False else 'unknown',
             reason + ('; ' + failure.reason if failure else ''),
-            [(find_mpi_path(trial), 'device ' + ', '.join(device))],
+            find_mpi_path(trial),
+            'device ' + ', '.join(device),
             *(failure.remedies if failure else [_export_variables(MPIR_CVAR_CH4_NETMOD='ofi')]),
         )
 
@@ -170,7 +169,7 @@ _UCX_REMEDY = (
     source='github.com/openucx/ucx/issues/3319: UCX opens modules beside libucs; '
     'github.com/ofiwg/libfabric/issues/975: libibverbs needs the driver; '
     'github.com/open-mpi/ompi/pull/8496',
-    facts=('provider',),
+    facts='provider',
 )
 def check_ucx(trial: Trial) -> Iterator[Finding]:
     """The image has all files that UCX needs to use the site's network cards instead of TCP."""
@@ -180,10 +179,11 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
     problem, mpi = find_ucx_problem(trial), trial.libmpi
     works = network['ucx']['value']
     if works is None or works is False and not trial.approach['requires']:
-        yield make_finding(
+        yield report_problem(
             'unknown' if works is None else 'works slowly',
             'MPI sends over UCX: %s' % network['ucx']['why'],
-            [(find_mpi_path(trial), 'over UCX')],
+            find_mpi_path(trial),
+            'over UCX',
             'use an MPI that sends over libfabric with the provider %s'
             % trial.site['provider']['value'],
         )
@@ -197,11 +197,12 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
             else 'use approach pure with an image whose MPI has UCX',
         )
     elif works and may_bypass_ucx(trial):
-        yield make_finding(
+        yield report_problem(
             'unknown',
             'Open MPI selects UCX by default only on Mellanox cards, and this site has cards with '
             'the drivers %s' % ', '.join(drivers),
-            [('site ' + trial.site['name'], 'drivers ' + ', '.join(drivers))],
+            'site ' + trial.site['name'],
+            'drivers ' + ', '.join(drivers),
             _export_variables(OMPI_MCA_pml='ucx'),
         )
 
@@ -210,7 +211,7 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
     'card driver',
     source='github.com/ofiwg/libfabric/issues/975: "no userspace device-specific driver found", and '
     'fi_getinfo() ends with -ENODEV',
-    facts=('provider',),
+    facts='provider',
 )
 def check_card_driver(trial: Trial) -> Iterator[Finding]:
     """The image has the rdma-core driver that the provider verbs or efa needs."""
@@ -234,7 +235,7 @@ def check_card_driver(trial: Trial) -> Iterator[Finding]:
 @rule(
     'no provider',
     source='libfabric NEWS: the provider cxi exists from 1.21 on; fi_fabric(7)',
-    facts=('provider', 'host'),
+    facts='provider host',
     needs_process=True,
 )
 def no_provider(trial: Trial) -> Iterator[Finding]:
@@ -305,11 +306,12 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
         and parse_release(version)
         and parse_release(version) < FIRST_CXI_LIBFABRIC
     ):
-        yield make_finding(
+        yield report_problem(
             'fails',
             "%s (%s) has no provider cxi: the first libfabric of ofiwg with this provider is 1.21"
             % (format_library_name(library), version),
-            [(library.facts.path, 'libfabric ' + version)],
+            library.facts.path,
+            'libfabric ' + version,
             *remedies,
         )
     else:
@@ -340,7 +342,7 @@ SEEN_LIBCXI_PAIRS = {
     source='github.com/HewlettPackard/shs-libcxi/issues/18: libcxi of SHS 13.0 works on a host '
     'where libcxi of SHS 13.1 and of SHS 14.0 do not; CSCS pins its images to the SHS of its hosts '
     '(eth-cscs/alps-extended-images 2f16898)',
-    facts=('provider',),
+    facts='provider',
 )
 def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
     """
@@ -355,12 +357,13 @@ def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
     site_release = (trial.site.get('slingshot') or {}).get('value')
     if release and (release == site_release or (release, site_release) in SEEN_LIBCXI_PAIRS):
         return
-    yield make_finding(
+    yield report_problem(
         'unknown',
         "the image's libcxi is of %s and the driver of this site is of %s, and no run is known in "
         'which the two worked together'
         % tuple('SHS ' + text if text else 'unknown release' for text in (release, site_release)),
-        [(library.facts.path, 'label %s: %s' % (LIBCXI_LABEL, label or 'none'))],
+        library.facts.path,
+        'label %s: %s' % (LIBCXI_LABEL, label or 'none'),
         Change(", which injects the host's libcxi", ['hybrid', 'bind']),
         "build the image with the libcxi of the site's release; to test whether the image's libcxi "
         'works, run `osu_latency H H` on two nodes',
@@ -423,7 +426,7 @@ def _may_survive_refusal(trial: Trial) -> bool:
     'libfabric API',
     source='pmodels/mpich, src/mpid/ch4/netmod/ofi: ofi_capability_sets.h, init_provider.c; '
     'ofiwg/libfabric, src/fabric.c: "Requested version is newer than library"',
-    facts=('provider', 'host'),
+    facts='provider host',
     needs_process=True,
 )
 def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
@@ -500,7 +503,7 @@ def _asks_for_cxi(trial: Trial) -> bool:
     source='pmodels/mpich PR 5708: cxi is the first provider that requires FI_MR_ENDPOINT; wheels '
     'of MPICH 3.4.3 to 5.0.2; DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.4.3 fails, MPICH '
     '4.2.3 runs',
-    facts=('provider', 'host'),
+    facts='provider host',
 )
 def check_capability_set(trial: Trial) -> Iterator[Finding]:
     """
@@ -513,7 +516,7 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
         return
     release = parse_release(traits['release'])
     is_old = release and release < FIRST_CXI_MPICH
-    yield make_finding(
+    yield report_problem(
         'fails' if is_old else 'unknown',
         'this MPICH (%s) %s the provider cxi: an MPICH without this support requests capabilities '
         'that cxi does not have, and fails with "open_fabric: No data available"'
@@ -521,12 +524,8 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
             traits['release'] or 'release unknown',
             'does not support' if is_old else 'may not support',
         ),
-        [
-            (
-                find_mpi_path(trial),
-                'no text cxi, MPICH %s' % (traits['release'] or 'of unknown release'),
-            )
-        ],
+        find_mpi_path(trial),
+        'no text cxi, MPICH %s' % (traits['release'] or 'of unknown release'),
         'use an image with MPICH 4.1 or newer',
     )
 
@@ -534,7 +533,7 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
 @rule(
     'not seen over cxi',
     source='table SEEN_OVER_CXI in verdict/rules/fabric.py',
-    facts=('provider', 'host'),
+    facts='provider host',
 )
 def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     """
@@ -553,12 +552,13 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
         and (mpi and mpi.origin) == (fabric and fabric.origin) == 'host'
     ):
         return
-    yield make_finding(
+    yield report_problem(
         'unknown',
         'the symbols match, but no run of %s over cxi is known, and no file of this MPI shows '
         'whether the MPI supports cxi'
         % (' '.join(series) + '.x' if series else 'an MPI of unknown release'),
-        [(find_mpi_path(trial), ' '.join(series) if series else 'release unknown')],
+        find_mpi_path(trial),
+        ' '.join(series) if series else 'release unknown',
         'run the program once after `export FI_LOG_LEVEL=info`, to see which capabilities MPI '
         'requests from the provider; or use MPICH 4.2 or newer',
     )
@@ -567,7 +567,7 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
 @rule(
     'TCP only',
     source='DeiC-HPC/BitBulldozersLab, 2025-03: TCP reaches about 2 of 22 GB/s',
-    facts=('provider',),
+    facts='provider',
 )
 def tcp_only(trial: Trial) -> Iterator[Finding]:
     """MPI does not use TCP between nodes if the site has a faster network."""
@@ -587,10 +587,11 @@ def tcp_only(trial: Trial) -> Iterator[Finding]:
         remedies.append(
             'let MPI use UCX (for MPICH: `export MPIR_CVAR_CH4_NETMOD=ucx`): ' + _UCX_REMEDY
         )
-    yield make_finding(
+    yield report_problem(
         'works slowly',
         'MPI sends over TCP only: the network of this site (%s) needs the provider %s'
         % (kind, provider),
-        [(find_mpi_path(trial), 'over TCP')],
+        find_mpi_path(trial),
+        'over TCP',
         *remedies,
     )

@@ -47,11 +47,11 @@ class Rule:
         check: Callable[[Trial], Iterable[Finding]],
         name: str,
         source: str,
-        facts: Sequence[str],
+        facts: str,
         needs_process: bool,
     ) -> None:
         self.check, self.name, self.source = check, name, source
-        self.facts, self.needs_process = facts, needs_process
+        self.facts, self.needs_process = facts.split(), needs_process
 
     def __call__(self, trial: Trial) -> List[Finding]:
         return [self.label_finding(finding) for finding in self.check(trial)]
@@ -66,7 +66,7 @@ RULES_BY_NAME: Dict[str, Rule] = {}
 
 
 def rule(
-    name: str, source: str, facts: Sequence[str] = (), needs_process: bool = False
+    name: str, source: str, facts: str = '', needs_process: bool = False
 ) -> Callable[[Callable[[Trial], Iterable[Finding]]], Rule]:
     """
     Return the decorator that registers a function as a rule.
@@ -74,7 +74,7 @@ def rule(
     The decorated function gets a Trial and yields a finding, made by make_finding(), for each
     problem for which the function has evidence.
 
-    facts: kinds in FACT_KINDS on which the findings depend.
+    facts: kinds in FACT_KINDS on which the findings depend, separated by blanks.
     needs_process: if true, downgrade_uncertain() changes a finding 'fails' of this rule to
     'unknown' when the libraries in the process are uncertain.
     """
@@ -96,6 +96,11 @@ def make_finding(
     """
     text = '; or '.join(map(format_remedy, remedies))
     return Finding('', level, reason, list(evidence), text, '', remedies)
+
+
+def report_problem(level: str, reason: str, file: str, found: str, *remedies: Remedy) -> Finding:
+    """Return make_finding() for a finding whose only evidence is what `file` contains."""
+    return make_finding(level, reason, [(file, found)], *remedies)
 
 
 def format_remedy(remedy: Remedy) -> str:

@@ -13,7 +13,7 @@ from osu_container.verdict.layers import (
     resolve_variable,
     split_provider,
 )
-from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
+from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, report_problem, rule
 from osu_container.verdict.rules.questions import (
     find_gpu_maker,
     format_library,
@@ -34,7 +34,7 @@ _SOFTWARE = {'AMD': 'ROCm', 'NVIDIA': 'CUDA'}
     'GPU vendor',
     source='key gpu of the site; files /opt/rocm* of the image, variable CUDA_VERSION and files '
     '/usr/local/cuda-*',
-    facts=('gpu',),
+    facts='gpu',
 )
 def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
     """The image has the software for the site's GPUs: ROCm for AMD, CUDA for NVIDIA."""
@@ -45,11 +45,12 @@ def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
     releases = {'AMD': image.find_rocm_release(), 'NVIDIA': image.find_cuda_release()}
     release, software, other = releases.pop(maker), _SOFTWARE[maker], list(releases)[0]
     if not release and releases[other]:
-        yield make_finding(
+        yield report_problem(
             'fails',
             'the image is for %s GPUs (%s %s), but this site has %s GPUs (%s), so programs find no '
             'GPU' % (other, _SOFTWARE[other], releases[other], maker, site['gpu']['value']),
-            [(image.path, '%s %s, no %s' % (_SOFTWARE[other], releases[other], software))],
+            image.path,
+            '%s %s, no %s' % (_SOFTWARE[other], releases[other], software),
             'use an image with %s; or run `eb --force` to install for programs that use no GPU'
             % software,
         )
@@ -61,7 +62,7 @@ def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
     'GeodesicResearch on GH200 with Slingshot: NCCL with a plugin that is built for EFA '
     'reaches 2.3 instead of 163 GB/s; libcudart.so: aws/aws-ofi-nccl#244, '
     'eth-cscs/cscs-docs 88df2a2 (Container Engine, known issues)',
-    facts=('provider', 'gpu', 'host'),
+    facts='provider gpu host',
 )
 def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
     """RCCL or NCCL finds a plugin for libfabric, and this plugin finds the site's provider."""
@@ -144,7 +145,7 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
     'GPU transport layer',
     source='message of Cray MPICH, "GPU_SUPPORT_ENABLED is requested, but GTL library is not '
     'linked": github.com/BLAST-WarpX/warpx pull request 2736',
-    facts=('gpu', 'host'),
+    facts='gpu host',
 )
 def check_gtl(trial: Trial) -> Iterator[Finding]:
     """A module that enables GPU support of Cray MPICH injects the GPU transport layer."""
@@ -159,12 +160,13 @@ def check_gtl(trial: Trial) -> Iterator[Finding]:
         and trial.mpi_family == 'Cray MPICH'
         and not any(name.startswith('libmpi_gtl_') for name in trial.injected)
     ):
-        yield make_finding(
+        yield report_problem(
             'fails',
             "the libraries of the site do not include the GPU transport layer (libmpi_gtl_...): the "
             "host's Cray MPICH fails at start without this library, because the module enables GPU "
             "support",
-            [(mpi.facts.path, 'MPICH_GPU_SUPPORT_ENABLED=1')],
+            mpi.facts.path,
+            'MPICH_GPU_SUPPORT_ENABLED=1',
             'add libmpi_gtl_... to `libraries` in the site file',
             Change(
                 'if programs use host memory only, run `export MPICH_GPU_SUPPORT_ENABLED=0` before '
@@ -185,7 +187,7 @@ _SLOW_QUERIES = {'Cray MPICH': ((), (9, 2)), 'Open MPI': ((5,), (5, 0, 11))}
     source='CSCS documentation, Cray MPICH, known issues (eth-cscs/cscs-docs 80abed1): slow since '
     "driver 580, announced to be fixed in Cray MPICH 9.2; open-mpi/ompi#14337: Open MPI 5.0.10 "
     'with driver 580.65.06 on GH200, 2026-08-20',
-    facts=('gpu', 'host'),
+    facts='gpu host',
 )
 def check_pointer_query(trial: Trial) -> Iterator[Finding]:
     """MPI with GPU support does not query each buffer by a slow function of the driver."""
@@ -201,12 +203,13 @@ def check_pointer_query(trial: Trial) -> Iterator[Finding]:
         and first <= release < fixed
         and resolve_variable(trial, name) != '0'
     ):
-        yield make_finding(
+        yield report_problem(
             NOTE,
             '%s %s asks driver %s about every buffer (cuPointerGetAttribute), which is slow since '
             'driver 580: small messages from host memory may be slow'
             % (family, trial.mpi['release'], fact['value']),
-            [(trial.soname, '%s %s' % (family, trial.mpi['release']))],
+            trial.soname,
+            '%s %s' % (family, trial.mpi['release']),
             Change(
                 'for programs without buffers in GPU memory, run `export %s=0` before the launcher'
                 % name,
@@ -218,7 +221,7 @@ def check_pointer_query(trial: Trial) -> Iterator[Finding]:
 @rule(
     'ROCm release',
     source="AMD's user and kernel-space support matrix; LUMI training 2026",
-    facts=('gpu', 'host'),
+    facts='gpu host',
 )
 def check_rocm_release(trial: Trial) -> Iterator[Finding]:
     """The image's ROCm works with the site's driver and with the host's libraries."""
@@ -243,11 +246,12 @@ def check_rocm_release(trial: Trial) -> Iterator[Finding]:
         return
     oldest, newest = fact['value']
     if not parse_release(oldest)[:2] <= parse_release(release)[:2] <= parse_release(newest)[:2]:
-        yield make_finding(
+        yield report_problem(
             'unknown',
             "the driver of this site works with ROCm %s to %s, but the image has ROCm %s: buffers in "
             'GPU memory may fail, buffers in host memory work' % (oldest, newest, release),
-            [(trial.image.path, 'ROCm ' + release)],
+            trial.image.path,
+            'ROCm ' + release,
             'use an image with ROCm %s to %s' % (oldest, newest),
         )
 
@@ -263,7 +267,7 @@ OLDEST_DRIVERS = {11: 450, 12: 525, 13: 580}
     'wheels of CUDA 11.8 to 13.5 works; if a libcuda of driver 535, 550 or 555 comes '
     'before the libcuda of the driver, libcudart 11.8 fails with error 803 and libcudart '
     '13.2 with error 35; PTX of CUDA 13.1 and newer fails with error 222',
-    facts=('gpu',),
+    facts='gpu',
 )
 def check_cuda_release(trial: Trial) -> Iterator[Finding]:
     """The site's driver supports the image's CUDA, and ld.so loads no older libcuda."""
@@ -280,12 +284,13 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
     drivers = (path, image_driver, fact['value'])
     variable = trial.environment.variables.get('LD_LIBRARY_PATH')
     if branch < driver:
-        yield make_finding(
+        yield report_problem(
             'fails',
             "%s of the image belongs to driver %s, which is older than the site's driver %s, but "
             "ld.so loads the image's file: CUDA fails with error 803 (cudaErrorSystemDriverMismatch), "
             "or 35" % drivers,
-            [(path, 'driver ' + image_driver)],
+            path,
+            'driver ' + image_driver,
             remove_words(
                 trial,
                 'remove the folder of this libcuda from LD_LIBRARY_PATH of the image: cuda-compat is '
@@ -296,11 +301,12 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
         )
         return
     if branch > driver:
-        yield make_finding(
+        yield report_problem(
             'unknown',
             '%s of the image belongs to driver %s, and the site has driver %s: NVIDIA supports this '
             'combination only on data-centre GPUs with some older drivers' % drivers,
-            [(path, 'driver ' + image_driver)],
+            path,
+            'driver ' + image_driver,
             'run `nvidia-smi` in the container to see whether CUDA works; if not, use an image with '
             'an older CUDA',
         )

@@ -27,6 +27,7 @@ from osu_container.verdict.rules.finding import (
     START_REMEDY,
     Finding,
     make_finding,
+    report_problem,
     rule,
 )
 from osu_container.verdict.rules.questions import (
@@ -83,11 +84,12 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
             re.match(r'\w+_WRITABLE_TMPFS=|MPI_CONTAINER_OPTIONS=.*--writable', '%s=%s' % pair)
             for pair in os.environ.items()
         )
-        yield make_finding(
+        yield report_problem(
             'fails' if is_certain else 'unknown',
             'a script of the image %s the program from starting: %s, %s'
             % ('keeps' if is_certain else 'may keep', location, why),
-            [(location, why)],
+            location,
+            why,
             remove_words(
                 trial,
                 'remove the reported line from the environment scripts of the image',
@@ -108,11 +110,12 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
         variable = resolve_process_variable(trial.environment, name)
         if variable and (variable.value is None or variable.value and name == 'LD_AUDIT'):
             location, cause = variable.location or '', variable.reason or variable.value or ''
-            yield make_finding(
+            yield report_problem(
                 'unknown',
                 'cannot tell which libraries ld.so loads: the image sets %s (%s: %s)'
                 % (name, location, cause),
-                [(location, cause)],
+                location,
+                cause,
                 START_REMEDY,
             )
 
@@ -128,11 +131,12 @@ def check_privileges(trial: Trial) -> Iterator[Finding]:
     path = trial.program
     privileges = path and trial.image.find_privileges(path)
     if privileges:
-        yield make_finding(
+        yield report_problem(
             'unknown',
             '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
             'LD_PRELOAD' % (path, privileges),
-            [('image:%s' % path, privileges)],
+            'image:%s' % path,
+            privileges,
             'remove the privileges from the file with `chmod ug-s FILE`',
         )
 
@@ -199,7 +203,7 @@ _VARIABLE_CHECKS: Dict[str, Callable[[Trial, str], bool]] = {
     "image's variables",
     source='action script of Apptainer 1.4.5: variables of the image override variables of the '
     'host; runs of random pairs of an image and a host',
-    facts=('provider',),
+    facts='provider',
 )
 def check_image_variables(trial: Trial) -> Iterator[Finding]:
     """
@@ -282,11 +286,12 @@ def check_parameter_files(trial: Trial) -> Iterator[Finding]:
         ):
             continue  # The network rules evaluate pml and mtl.
         line = r'(?m)^[ \t]*%s[ \t]*=.*' % name.partition('_MCA_')[2]
-        yield make_finding(
+        yield report_problem(
             'unknown',
             'the parameter file %s sets %s=%s, and check has no rule for the effect of this '
             'parameter' % (path, name, value),
-            [('image:%s' % path, '%s=%s' % (name, value))],
+            'image:%s' % path,
+            '%s=%s' % (name, value),
             Change(
                 'remove the line with this parameter from the parameter file',
                 texts={path: re.sub(line, '', trial.image.read_text(path) or '')},
@@ -302,7 +307,7 @@ _ETHERNET_PROVIDERS = {'tcp', 'sockets', 'udp', 'net'}
     'provider of the image',
     source='fi_fabric(7), FI_PROVIDER; runs with Apptainer 1.4.5; runs of random pairs of an '
     'image and a host',
-    facts=('provider',),
+    facts='provider',
 )
 def check_image_provider(trial: Trial) -> Iterator[Finding]:
     """

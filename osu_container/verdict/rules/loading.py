@@ -26,6 +26,7 @@ from osu_container.verdict.rules.finding import (
     Finding,
     Remedy,
     make_finding,
+    report_problem,
     rule,
 )
 from osu_container.verdict.rules.questions import (
@@ -60,20 +61,22 @@ def static_program(trial: Trial) -> Iterator[Finding]:
     if not trial.is_static or not path:
         return
     if not has_static_mpi(trial.image, path):
-        yield make_finding(
+        yield report_problem(
             'unknown',
             'cannot tell which program %s starts: this launcher is linked statically and contains '
             'no MPI' % path,
-            [('image:' + path, 'no MPI_Init')],
+            'image:' + path,
+            'no MPI_Init',
             START_REMEDY,
         )
     else:
         level = 'fails' if trial.approach['inject'] else NOTE
-        yield make_finding(
+        yield report_problem(
             level,
             '%s is linked statically, so no library of the host can replace the MPI in the program'
             % path,
-            [('image:' + path, 'no dynamic section')],
+            'image:' + path,
+            'no dynamic section',
             Change('', ['pure', 'opensource']),
             'link the program dynamically',
         )
@@ -82,7 +85,7 @@ def static_program(trial: Trial) -> Iterator[Finding]:
 @rule(
     'injection defeated',
     source='ld.so(8); DeiC-HPC/cotainr, example mpi4py on LUMI',
-    facts=('host',),
+    facts='host',
     needs_process=True,
 )
 def injection_defeated(trial: Trial) -> Iterator[Finding]:
@@ -234,7 +237,7 @@ def _list_processes(trial: Trial) -> List[Process]:
     return list(filter(None, [trial.process, trial.entrypoint_process]))
 
 
-@rule('missing library', source='ld.so(8)', facts=('host',), needs_process=True)
+@rule('missing library', source='ld.so(8)', facts='host', needs_process=True)
 def missing_library(trial: Trial) -> Iterator[Finding]:
     """
     ld.so finds every needed library.
@@ -244,20 +247,22 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
     image, processes = trial.image, _list_processes(trial)
     missing_dependencies = trial.missing_dependencies
     for soname, facts in [] if image.is_partial else missing_dependencies:
-        yield make_finding(
+        yield report_problem(
             'fails',
             '%s of the host needs %s, which neither the host nor the image has'
             % (facts.path, soname),
-            [(facts.path, 'DT_NEEDED ' + soname)],
+            facts.path,
+            'DT_NEEDED ' + soname,
             'find %s on the host, and add the folder of this library to the key library_folders '
             'of the site' % soname,
         )
     for path, requester in [pair for process in processes for pair in process.broken]:
-        yield make_finding(
+        yield report_problem(
             'fails',
             '%s loads %s, which is not a valid library: the file is a text file or is damaged'
             % (format_library(requester) if requester else 'the loader', path),
-            [(path, 'not an ELF file')],
+            path,
+            'not an ELF file',
             'replace the file by a shared library, because only compilers can read a linker script',
         )
     # The rule "mounted over" reports the libraries that a mount hides.
@@ -287,11 +292,12 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
                     'LD_LIBRARY_PATH="$LD_LIBRARY_PATH:%s"' % folder,
                 ),
             ]
-        yield make_finding(
+        yield report_problem(
             'fails',
             '%s needs %s, %s'
             % (format_library(requester) if requester else 'the process', name, problem),
-            [(requester.facts.path if requester else image.path, 'needs ' + name)],
+            requester.facts.path if requester else image.path,
+            'needs ' + name,
             *remedies,
         )
 
@@ -300,7 +306,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
     'symbol version',
     source='ld.so(8); libfabric.map.in by release: FABRIC_1.7 exists since libfabric 1.20, '
     'FABRIC_1.8 since 2.0, FABRIC_1.9 since 2.5',
-    facts=('host',),
+    facts='host',
     needs_process=True,
 )
 def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
@@ -338,7 +344,7 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
 @rule(
     'undefined symbol',
     source='ld.so(8), lazy binding; Python, sys.setdlopenflags(): RTLD_NOW',
-    facts=('host',),
+    facts='host',
     needs_process=True,
 )
 def undefined_symbol(trial: Trial) -> Iterator[Finding]:
@@ -357,7 +363,7 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
         is_immediate = bind_now or any(immediate for _, immediate in symbols)
         names = [symbol for symbol, _ in symbols]
         listed = shorten_names(names)
-        yield make_finding(
+        yield report_problem(
             'fails' if is_immediate else 'unknown',
             '%s needs %s, which no library of the process defines%s'
             % (
@@ -365,11 +371,10 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
                 listed,
                 '' if is_immediate else ': a call of this symbol terminates the program',
             ),
-            [(library.facts.path, 'undefined ' + listed)],
+            library.facts.path,
+            'undefined ' + listed,
             'use another release of the library that should define the symbol',
-            Change(', which loads the MPI of the image', ['pure'])
-            if trial.approach['comes_from']['libmpi'] == 'host'
-            else Change(", which loads the host's MPI", ['bind']),
+            OTHER_APPROACHES,
         )
 
 
@@ -423,11 +428,12 @@ def check_dry_run(trial: Trial) -> Iterator[Finding]:
         return
     program = trial.program or trial.soname + ' alone, because check knows no program'
     if listing.python_problem:
-        yield make_finding(
+        yield report_problem(
             'fails',
             'the Python of the image cannot import a module that the program imports: %s'
             % listing.python_problem,
-            [(trial.image.path, listing.python_problem)],
+            trial.image.path,
+            listing.python_problem,
             'install the missing module for this Python, or start the program with the Python '
             'that has mpi4py',
         )

@@ -4,7 +4,7 @@ import re
 from typing import Iterator, Optional
 
 from osu_container.image.environment import find_interpreter
-from osu_container.verdict.rules.finding import Finding, make_finding, rule
+from osu_container.verdict.rules.finding import Finding, report_problem, rule
 from osu_container.verdict.trial import Change, Trial
 
 
@@ -27,21 +27,23 @@ def check_interpreter(trial: Trial) -> Iterator[Finding]:
     # An entrypoint may only read a file that the entrypoint names, so only started files are checked.
     for path in filter(None, [path for path, _ in started] + [trial.program]):
         if not image.tree.is_executable(path):
-            yield make_finding(
+            yield report_problem(
                 'fails',
                 '%s is not executable: its mode is %s' % (path, image.tree.read_file_mode(path)),
-                [('image:' + path, 'mode ' + image.tree.read_file_mode(path))],
+                'image:' + path,
+                'mode ' + image.tree.read_file_mode(path),
                 'run `chmod a+x %s` in the recipe of the image' % path,
             )
     scripts = image.read_entrypoint() if entrypoint else []
     for path, text in [script for script in scripts if _names_host_folder(script[1])] + [*started]:
         missing = find_interpreter(image, text)[1]
         if missing:
-            yield make_finding(
+            yield report_problem(
                 'fails',
                 '%s needs the interpreter %s, which the image does not have'
                 % (path, missing.replace('\r', '\\r')),
-                [('image:' + path, missing)],
+                'image:' + path,
+                missing,
                 'run `dos2unix FILE` to convert the script to Unix line ends'
                 if '\r' in missing
                 else 'install %s in the image' % missing,
@@ -64,7 +66,7 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
     if not any(map(_names_host_folder, texts)):
         names = ', '.join(path for path, _ in scripts) or 'the image has no entrypoint'
         is_certain = len(texts) == len(scripts)
-        yield make_finding(
+        yield report_problem(
             'fails' if is_certain else 'unknown',
             "the image's entrypoint does not name the folder %s: %s%s"
             % (
@@ -72,7 +74,8 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
                 names,
                 '' if is_certain else ' (check cannot read at least one of these files)',
             ),
-            [(trial.image.path, 'no /host in ' + names)],
+            trial.image.path,
+            'no /host in ' + names,
             Change('', ['hybrid']),
             'use an image with an entrypoint for approach %s (container-recipes/entrypoint)'
             % trial.approach['name'],
