@@ -38,8 +38,7 @@ from osu_container.verdict.verdict import (
     Verdict,
     format_level,
     format_stack,
-    judge_approach,
-    judge_remedies,
+    judge_approaches,
     recommend_approach,
 )
 
@@ -225,23 +224,17 @@ def print_verdicts(
         words = list_started_words(image, options.program)
         options.program = start.join_program(words)
         starter = start.announce_start(image.path, words, progress)
-    verdicts = []
-    for name in names:
-        if progress:
-            progress("judging %s with %s" % (name, image.path))
-        verdicts.append(
-            judge_approach(
-                resolve_approach(name),
-                site,
-                image,
-                host,
-                options.program,
-                runtime,
-                options.dry_run,
-                starter,
-            )
-        )
-    verdicts = judge_remedies(verdicts, site, image, host, options.program, runtime)
+    verdicts = judge_approaches(
+        names,
+        site,
+        image,
+        host,
+        options.program,
+        runtime,
+        options.dry_run,
+        starter,
+        progress or bool,
+    )
     facts, best = summarize_image(image, program_count), recommend_approach(verdicts, site)
     if progress:
         progress.stop()

@@ -461,9 +461,7 @@ class Trial(NamedTuple):
     launched: LaunchedProgram
     #: MPI and mpi4py that a Python program opens with dlopen(), [] for other programs
     opened_libraries: List[str]
-    #: family of the MPI that the image's programs use, '' if there is none
-    family: str
-    #: soname of this MPI
+    #: soname of the MPI that the image's programs use, '' if there is none
     soname: str
     process: Process
     #: traits (image/traits.py) of the loaded libmpi, {} if none is loaded
@@ -478,6 +476,11 @@ class Trial(NamedTuple):
     started: Optional[StartedProcess] = None
     #: result of a start of the command, None without a start
     start: Optional[Start] = None
+
+    @property
+    def family(self) -> str:
+        """The family of the MPI that the image's programs use, '' if there is none."""
+        return MPI_FAMILIES.get(self.soname, '')
 
     @property
     def mpi_family(self) -> Optional[str]:
@@ -787,15 +790,14 @@ def build_trial(
     library that the approach needs or a PMI that the approach needs.
     """
     change = image.change if isinstance(image, ChangedImage) else Change('')
-    family, soname, path = select_image_mpi(image, list_mpi_families(approach))
+    _, soname, path = select_image_mpi(image, list_mpi_families(approach))
     mpi4py = listing.mpi4py if listing else None
     requested = _find_requested_mpi(
         image, select_program(image, program, image.evaluate_environment()), mpi4py
     )
     if started:
         requested = _find_process_mpi(read_loaded_process(started, Container(image, {}, {}), host))
-    if requested:
-        family, soname = MPI_FAMILIES[requested], requested
+    soname = requested or soname
     if 'libmpi' in approach['inject']:
         approach = select_host_mpi(approach, soname)
     missing_paths = list_missing_host_paths(approach, site, host)
@@ -858,8 +860,8 @@ def build_trial(
         process_mpi = _find_process_mpi(process)
     if process_mpi:
         # mpi4py accepts a host MPI of the other ABI as well
-        if not requested or MPI_FAMILIES[process_mpi] == family:
-            family, soname = MPI_FAMILIES[process_mpi], process_mpi
+        if not requested or MPI_FAMILIES[process_mpi] == MPI_FAMILIES[soname]:
+            soname = process_mpi
     elif start:
         reason = reason or _explain_missing_mpi(image, start, is_static, process)
     roots = preload + ([start] if start else [])
@@ -929,7 +931,6 @@ def build_trial(
         reason,
         launched,
         opened,
-        family,
         soname,
         process,
         mpi_traits,

@@ -269,6 +269,33 @@ def judge_approach(
     return Verdict(approach['name'], finding.level, [finding], 'none', 'none', None)
 
 
+def judge_approaches(
+    names: Iterable[str],
+    site: Dict[str, Any],
+    image: AnyImage,
+    host: Host,
+    program: Optional[str],
+    runtime: Optional[Dict[str, Any]],
+    dry_run: bool,
+    starter: Optional[Starter],
+    progress: Callable[[str], Any] = bool,
+) -> List[Verdict]:
+    """
+    Return the Verdict on each of several approaches, with the remedies of judge_remedies().
+
+    progress: function that prints a progress line. The other parameters are those of
+    judge_approach().
+    """
+    verdicts = []
+    for name in names:
+        progress('judging %s with %s' % (name, image.path))
+        approach = resolve_approach(name)
+        verdicts.append(
+            judge_approach(approach, site, image, host, program, runtime, dry_run, starter)
+        )
+    return judge_remedies(verdicts, site, image, host, program, runtime)
+
+
 def judge_remedies(
     verdicts: List[Verdict],
     site: Dict[str, Any],
@@ -284,39 +311,34 @@ def judge_remedies(
     problem. A remedy is kept as it is if `check` cannot apply the remedy, or if only a dry run
     or a start shows the finding. The other parameters are those of judge_approach().
     """
-    by_approach = {verdict.approach: verdict for verdict in verdicts}
-    static: Dict[str, Verdict] = {}
+    judged = {verdict.approach: verdict for verdict in verdicts}
+    predicted: Dict[str, Verdict] = {}
 
-    def judge(name: str, change: Change) -> Verdict:
-        changed = ChangedImage(image, change)
+    def judge(name: str, change: Optional[Change] = None) -> Verdict:
+        changed = ChangedImage(image, change) if change else image
         return judge_approach(resolve_approach(name), site, changed, host, program, runtime)
-
-    def judge_unchanged(name: str) -> Verdict:
-        if name not in static:
-            static[name] = judge(name, Change(''))
-        return static[name]
 
     def apply_remedy(verdict: Verdict, finding: Finding, remedy: Remedy) -> Optional[str]:
         """Return the text of a remedy, None if the finding stays."""
         if isinstance(remedy, str):
             return remedy
-        observed, findings = identify_finding(finding), identify_findings(verdict)
-        if remedy.approaches:
-            outcomes = [
-                by_approach.get(name) or judge_unchanged(name) for name in remedy.approaches
-            ]
-            outcomes = [each for each in outcomes if observed not in identify_findings(each)]
-            outcomes = [each for each in outcomes if each.level != 'fails'] or outcomes[:1]
-            remedy = remedy._replace(approaches=[each.approach for each in outcomes])
-            refuted = set()
-        else:
-            predicted = identify_findings(judge_unchanged(verdict.approach))
-            if observed not in predicted:
+        observed, name = identify_finding(finding), verdict.approach
+        findings, refuted = identify_findings(verdict), set()
+        for other in remedy.approaches:
+            judged[other] = judged.get(other) or judge(other)
+        outcomes = [judged[other] for other in remedy.approaches]
+        if not outcomes:
+            predicted[name] = predicted.get(name) or judge(name)
+            if observed not in identify_findings(predicted[name]):
                 return format_remedy(remedy)
-            outcomes, refuted = [judge(verdict.approach, remedy)], predicted - findings
-        if not outcomes or observed in identify_findings(outcomes[0]):
+            outcomes = [judge(name, remedy)]
+            refuted = identify_findings(predicted[name]) - findings
+        outcomes = [each for each in outcomes if observed not in identify_findings(each)]
+        outcomes = [each for each in outcomes if each.level != 'fails'] or outcomes[:1]
+        if not outcomes:
             return None
-        text = format_remedy(remedy)
+        names = [each.approach for each in outcomes if remedy.approaches]
+        text = format_remedy(remedy._replace(approaches=names))
         for each in outcomes[0].findings:
             if each.level in ('unknown', 'fails') and identify_finding(each) not in refuted:
                 reason = '' if identify_finding(each) in findings else ': ' + each.reason

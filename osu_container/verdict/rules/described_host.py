@@ -12,7 +12,7 @@ from typing import Dict, Iterator, List, Tuple
 
 from osu_container.image.closure import GLIBC_SONAMES
 from osu_container.image.loader import LoadedFile, find_loaded_file, list_undefined_symbols
-from osu_container.verdict.rules.finding import Finding, make_finding, report_problem, rule
+from osu_container.verdict.rules.finding import Finding, Rule, make_finding, report_problem
 from osu_container.verdict.rules.questions import (
     find_last_version,
     has_sufficient_glibc,
@@ -31,8 +31,6 @@ DESCRIPTION_REMEDY = (
     '`osu-container check IMAGE --site NAME --facts FILE` here'
 )
 LIBC_VERSIONS = 'versions of libc.so.6'
-#: Facts that determine which libraries an approach injects
-_DECIDES = ('soname', 'machine', 'needed')
 #: Fact -> name of the fact in messages
 _WORDS = {
     'soname': 'the soname',
@@ -47,7 +45,7 @@ _WORDS = {
 Gap = Tuple[str, str, str]
 
 
-@rule('host not described', source='verdict/rules/described_host.py', facts='host')
+@Rule
 def unknown_host(trial: Trial) -> Iterator[Finding]:
     """The published data show which host libraries the module injects."""
     evidence = list_undescribed_facts(trial)
@@ -73,12 +71,11 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
         ):
             missing.append((path, 'the existence'))
     for facts in trial.injected.values():
+        names = ['soname', 'machine', 'needed']  # They determine which libraries are injected.
+        names += ['rpath', 'runpath'] if set(facts.needed) - GLIBC_SONAMES else []
+        names += ['traits.opens'] if facts.soname == trial.soname else []
         gaps = host.list_unknown_facts(facts.path)
-        missing += [(facts.path, _WORDS[name]) for name in _DECIDES if name in gaps]
-        if set(facts.needed) - GLIBC_SONAMES:
-            missing += [(facts.path, _WORDS[name]) for name in ('rpath', 'runpath') if name in gaps]
-        if facts.soname == trial.soname and 'traits.opens' in gaps:
-            missing.append((facts.path, _WORDS['traits.opens']))
+        missing += [(facts.path, _WORDS[name]) for name in names if name in gaps]
         # A library of the host's build is injected even if the image has a library of this name.
         build = trial.site['one_build']['value']
         missing += [
@@ -100,7 +97,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
     return sorted(set(missing), key=missing.index)
 
 
-@rule('facts of the host', source='verdict/rules/described_host.py', facts='host provider')
+@Rule
 def unknown_facts(trial: Trial) -> Iterator[Finding]:
     """The published data show which symbols the host's libraries need and define."""
     if not trial.host.is_partial or not trial.injected:

@@ -24,9 +24,9 @@ from osu_container.verdict.rules.finding import (
     OTHER_APPROACHES,
     Finding,
     Remedy,
+    Rule,
     make_finding,
     report_problem,
-    rule,
 )
 from osu_container.verdict.rules.questions import (
     find_image_libcxi,
@@ -78,12 +78,7 @@ _TCP_ALONE = (1, 18)
 FIRST_CXI_LIBFABRIC = (1, 21)
 
 
-@rule(
-    'no libfabric',
-    source='DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 is "not compiled with channel 4". This '
-    "project ran Debian's Open MPI 4.1 without mca_mtl_ofi.so: libfabric was not used",
-    facts='host',
-)
+@Rule
 def no_libfabric(trial: Trial) -> Iterator[Finding]:
     """
     If the approach replaces libfabric, the MPI uses libfabric.
@@ -101,7 +96,7 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
                 'fails',
                 "%s lacks the component mtl ofi, and the module of approach '%s' selects this component"
                 % (format_library(mpi), trial.approach['name']),
-                mpi.facts.path,
+                mpi,
                 'has neither the entry DT_NEEDED libfabric.so.1 nor a file mca_mtl_ofi.so',
                 'build Open MPI with the option --with-ofi',
             )
@@ -112,7 +107,7 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
             "the image's %s does not use libfabric (%s), so approach '%s' has no effect: MPI "
             'sends over %s'
             % (trial.soname, built, trial.approach['name'], find_network_layer(trial)),
-            mpi.facts.path,
+            mpi,
             'no DT_NEEDED libfabric.so.1, device ' + built,
             'use an image whose MPICH has the device ch4:ofi',
             Change(', which is as fast as this approach and injects no host libraries', ['pure']),
@@ -128,7 +123,7 @@ def _export_variables(**variables: str) -> Change:
     )
 
 
-@rule('netmod', source='configure options of the MPICH wheels from release 4.3 on', facts='host')
+@Rule
 def check_netmod(trial: Trial) -> Iterator[Finding]:
     """An MPICH that prefers UCX runs on a network that UCX supports well."""
     device, fact = trial.mpi.get('device') or [], resolve_network(trial.site)[1]['ucx']
@@ -164,13 +159,7 @@ _UCX_REMEDY = (
 )
 
 
-@rule(
-    'UCX',
-    source='github.com/openucx/ucx/issues/3319: UCX opens modules beside libucs; '
-    'github.com/ofiwg/libfabric/issues/975: libibverbs needs the driver; '
-    'github.com/open-mpi/ompi/pull/8496',
-    facts='provider',
-)
+@Rule
 def check_ucx(trial: Trial) -> Iterator[Finding]:
     """The image has all files that UCX needs to use the site's network cards instead of TCP."""
     kind, network, drivers = resolve_network(trial.site)
@@ -207,12 +196,7 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@rule(
-    'card driver',
-    source='github.com/ofiwg/libfabric/issues/975: "no userspace device-specific driver found", and '
-    'fi_getinfo() ends with -ENODEV',
-    facts='provider',
-)
+@Rule
 def check_card_driver(trial: Trial) -> Iterator[Finding]:
     """The image has the rdma-core driver that the provider verbs or efa needs."""
     provider = find_provider(trial)
@@ -232,12 +216,7 @@ def check_card_driver(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@rule(
-    'no provider',
-    source='libfabric NEWS: the provider cxi exists from 1.21 on; fi_fabric(7)',
-    facts='provider host',
-    needs_process=True,
-)
+@Rule
 def no_provider(trial: Trial) -> Iterator[Finding]:
     """The libfabric of the process has the provider that FI_PROVIDER names."""
     if find_network_layer(trial) == LIBFABRIC:
@@ -310,7 +289,7 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
             'fails',
             "%s (%s) has no provider cxi: the first libfabric of ofiwg with this provider is 1.21"
             % (format_library_name(library), version),
-            library.facts.path,
+            library,
             'libfabric ' + version,
             *remedies,
         )
@@ -337,13 +316,7 @@ SEEN_LIBCXI_PAIRS = {
 }
 
 
-@rule(
-    'libcxi and driver',
-    source='github.com/HewlettPackard/shs-libcxi/issues/18: libcxi of SHS 13.0 works on a host '
-    'where libcxi of SHS 13.1 and of SHS 14.0 do not; CSCS pins its images to the SHS of its hosts '
-    '(eth-cscs/alps-extended-images 2f16898)',
-    facts='provider',
-)
+@Rule
 def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
     """
     The image's libcxi has the release of the site's driver, or ran with this driver before.
@@ -362,7 +335,7 @@ def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
         "the image's libcxi is of %s and the driver of this site is of %s, and no run is known in "
         'which the two worked together'
         % tuple('SHS ' + text if text else 'unknown release' for text in (release, site_release)),
-        library.facts.path,
+        library,
         'label %s: %s' % (LIBCXI_LABEL, label or 'none'),
         Change(", which injects the host's libcxi", ['hybrid', 'bind']),
         "build the image with the libcxi of the site's release; to test whether the image's libcxi "
@@ -422,13 +395,7 @@ def _may_survive_refusal(trial: Trial) -> bool:
     return trial.mpi_family == 'MPICH' and is_new and bool(re.search('^\\^|,', names))
 
 
-@rule(
-    'libfabric API',
-    source='pmodels/mpich, src/mpid/ch4/netmod/ofi: ofi_capability_sets.h, init_provider.c; '
-    'ofiwg/libfabric, src/fabric.c: "Requested version is newer than library"',
-    facts='provider host',
-    needs_process=True,
-)
+@Rule
 def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
     """
     MPICH requests no newer libfabric API than the libfabric in the process has.
@@ -498,13 +465,7 @@ def _asks_for_cxi(trial: Trial) -> bool:
     )
 
 
-@rule(
-    'capability set',
-    source='pmodels/mpich PR 5708: cxi is the first provider that requires FI_MR_ENDPOINT; wheels '
-    'of MPICH 3.4.3 to 5.0.2; DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.4.3 fails, MPICH '
-    '4.2.3 runs',
-    facts='provider host',
-)
+@Rule
 def check_capability_set(trial: Trial) -> Iterator[Finding]:
     """
     MPICH requests only capabilities that the provider cxi has.
@@ -530,11 +491,7 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
     )
 
 
-@rule(
-    'not seen over cxi',
-    source='table SEEN_OVER_CXI in verdict/rules/fabric.py',
-    facts='provider host',
-)
+@Rule
 def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     """
     A run is known in which this release of the MPI used the provider cxi.
@@ -564,11 +521,7 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     )
 
 
-@rule(
-    'TCP only',
-    source='DeiC-HPC/BitBulldozersLab, 2025-03: TCP reaches about 2 of 22 GB/s',
-    facts='provider',
-)
+@Rule
 def tcp_only(trial: Trial) -> Iterator[Finding]:
     """MPI does not use TCP between nodes if the site has a faster network."""
     kind, network, _ = resolve_network(trial.site)

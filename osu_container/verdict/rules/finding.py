@@ -1,9 +1,12 @@
 """Define rules and findings of the verdict, and the registry of all rules."""
 
+import csv
+import os
 import re
 from typing import Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple, Union
 
 from osu_container.data.approaches import APPROACHES
+from osu_container.image.loader import LoadedFile
 from osu_container.verdict.trial import Change, Trial
 
 #: Levels of a verdict, from the best to the worst. 'no use': the program runs, but the approach
@@ -39,19 +42,33 @@ class Finding(NamedTuple):
     remedies: Sequence[Remedy] = ()  #: the alternatives of which `remedy` is the text
 
 
-class Rule:
-    """A rule: a function that examines a Trial, with the name and the source of the rule."""
+with open(
+    os.path.join(os.path.dirname(os.path.realpath(__file__)), 'rules.csv'),
+    newline='',
+    encoding='utf-8',
+) as _stream:
+    #: {name of the function: row of rules.csv} for each rule. Findings of the same level are reported
+    #: in this order. Columns: facts (kinds in FACT_KINDS on which the findings depend), needs process
+    #: (downgrade_uncertain() changes 'fails' to 'unknown' when the libraries in the process are
+    #: uncertain), superseded by a start (a process that has loaded these libraries answers the rule)
+    RULE_TABLE = {row['function']: row for row in csv.DictReader(_stream)}
+#: Name -> rule, filled by the decorator `Rule`
+RULES_BY_NAME: 'Dict[str, Rule]' = {}
 
-    def __init__(
-        self,
-        check: Callable[[Trial], Iterable[Finding]],
-        name: str,
-        source: str,
-        facts: str,
-        needs_process: bool,
-    ) -> None:
-        self.check, self.name, self.source = check, name, source
-        self.facts, self.needs_process = facts.split(), needs_process
+
+class Rule:
+    """
+    A rule: a function that examines a Trial, with its row of rules.csv.
+
+    The function yields a finding for each problem for which the function has evidence.
+    """
+
+    def __init__(self, check: Callable[[Trial], Iterable[Finding]]) -> None:
+        row = RULE_TABLE[check.__name__]
+        self.check, self.name, self.source = check, row['rule'], row['source']
+        self.facts, self.needs_process = row['facts'].split(), bool(row['needs process'])
+        self.superseded = row['superseded by a start']
+        RULES_BY_NAME[self.name] = self
 
     def __call__(self, trial: Trial) -> List[Finding]:
         return [self.label_finding(finding) for finding in self.check(trial)]
@@ -61,36 +78,11 @@ class Rule:
         return finding._replace(rule=self.name, source=self.source)
 
 
-#: Name -> rule, filled by the decorator `rule`
-RULES_BY_NAME: Dict[str, Rule] = {}
-
-
-def rule(
-    name: str, source: str, facts: str = '', needs_process: bool = False
-) -> Callable[[Callable[[Trial], Iterable[Finding]]], Rule]:
-    """
-    Return the decorator that registers a function as a rule.
-
-    The decorated function gets a Trial and yields a finding, made by make_finding(), for each
-    problem for which the function has evidence.
-
-    facts: kinds in FACT_KINDS on which the findings depend, separated by blanks.
-    needs_process: if true, downgrade_uncertain() changes a finding 'fails' of this rule to
-    'unknown' when the libraries in the process are uncertain.
-    """
-
-    def decorate(check: Callable[[Trial], Iterable[Finding]]) -> Rule:
-        RULES_BY_NAME[name] = Rule(check, name, source, facts, needs_process)
-        return RULES_BY_NAME[name]
-
-    return decorate
-
-
 def make_finding(
     level: str, reason: str, evidence: Iterable[Tuple[str, str]] = (), *remedies: Remedy
 ) -> Finding:
     """
-    Return a Finding without rule and source, which the decorator `rule` fills in.
+    Return a Finding without rule and source, which the decorator `Rule` fills in.
 
     remedies: alternatives, of which the user needs only one.
     """
@@ -98,9 +90,12 @@ def make_finding(
     return Finding('', level, reason, list(evidence), text, '', remedies)
 
 
-def report_problem(level: str, reason: str, file: str, found: str, *remedies: Remedy) -> Finding:
-    """Return make_finding() for a finding whose only evidence is what `file` contains."""
-    return make_finding(level, reason, [(file, found)], *remedies)
+def report_problem(
+    level: str, reason: str, file: Union[str, LoadedFile], found: str, *remedies: Remedy
+) -> Finding:
+    """Return make_finding() for the evidence that a file, or a library of the process, contains."""
+    path = file.facts.path if isinstance(file, LoadedFile) else file
+    return make_finding(level, reason, [(path, found)], *remedies)
 
 
 def format_remedy(remedy: Remedy) -> str:

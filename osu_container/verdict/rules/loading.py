@@ -25,9 +25,9 @@ from osu_container.verdict.rules.finding import (
     START_REMEDY,
     Finding,
     Remedy,
+    Rule,
     make_finding,
     report_problem,
-    rule,
 )
 from osu_container.verdict.rules.questions import (
     find_gpu_maker,
@@ -49,7 +49,7 @@ from osu_container.verdict.trial import (
 )
 
 
-@rule('static program', source='ld.so(8)')
+@Rule
 def static_program(trial: Trial) -> Iterator[Finding]:
     """
     The program must be linked dynamically.
@@ -82,12 +82,7 @@ def static_program(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@rule(
-    'injection defeated',
-    source='ld.so(8); DeiC-HPC/cotainr, example mpi4py on LUMI',
-    facts='host',
-    needs_process=True,
-)
+@Rule
 def injection_defeated(trial: Trial) -> Iterator[Finding]:
     """
     ld.so finds the injected libraries of the host before the libraries of the image.
@@ -237,7 +232,7 @@ def _list_processes(trial: Trial) -> List[Process]:
     return list(filter(None, [trial.process, trial.entrypoint_process]))
 
 
-@rule('missing library', source='ld.so(8)', facts='host', needs_process=True)
+@Rule
 def missing_library(trial: Trial) -> Iterator[Finding]:
     """
     ld.so finds every needed library.
@@ -302,13 +297,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@rule(
-    'symbol version',
-    source='ld.so(8); libfabric.map.in by release: FABRIC_1.7 exists since libfabric 1.20, '
-    'FABRIC_1.8 since 2.0, FABRIC_1.9 since 2.5',
-    facts='host',
-    needs_process=True,
-)
+@Rule
 def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
     """
     The loaded libraries define each symbol version that a library of the process needs.
@@ -341,12 +330,7 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@rule(
-    'undefined symbol',
-    source='ld.so(8), lazy binding; Python, sys.setdlopenflags(): RTLD_NOW',
-    facts='host',
-    needs_process=True,
-)
+@Rule
 def undefined_symbol(trial: Trial) -> Iterator[Finding]:
     """Each symbol that a library of the process needs is defined by a library of the process."""
     if trial.image.is_partial or trial.process.missing or trial.process.broken:
@@ -371,7 +355,7 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
                 listed,
                 '' if is_immediate else ': a call of this symbol terminates the program',
             ),
-            library.facts.path,
+            library,
             'undefined ' + listed,
             'use another release of the library that should define the symbol',
             OTHER_APPROACHES,
@@ -409,10 +393,7 @@ def list_differences(trial: Trial, listing: Listing) -> List[str]:
     )
 
 
-@rule(
-    'dry run',
-    source='ld.so(8), LD_TRACE_LOADED_OBJECTS, LD_WARN, LD_BIND_NOW; elf/rtld.c of glibc 2.36',
-)
+@Rule
 def check_dry_run(trial: Trial) -> Iterator[Finding]:
     """
     The image's loader lists the predicted libraries (`osu-container check --dry-run`).
