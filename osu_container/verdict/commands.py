@@ -17,8 +17,8 @@ Tools of an MPI (mpirun, ompi_info, ...) are left out, because srun starts the r
 """
 
 import os
-import posixpath
 import re
+from posixpath import basename
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from osu_container.image.elf import ElfFacts
@@ -103,9 +103,9 @@ def list_libexec_executables(image: Image, names: Dict[str, str]) -> Dict[str, s
     alphabet counts.
     """
     return {
-        posixpath.basename(path): path
+        basename(path): path
         for path in image.find_files(LIBEXEC)
-        if image.tree.is_executable(path) and posixpath.basename(path) not in names
+        if image.tree.is_executable(path) and basename(path) not in names
     }
 
 
@@ -251,7 +251,7 @@ def _inspect_package(image: Image, text: bytes) -> Tuple[Optional[str], Optional
         path
         for path in files
         if re.search(r'\.so(\.|$)', path)
-        or '.' not in posixpath.basename(path)
+        or '.' not in basename(path)
         and image.tree.is_executable(path)
     ]
     elf = image.read_elf_files(binaries)
@@ -259,7 +259,7 @@ def _inspect_package(image: Image, text: bytes) -> Tuple[Optional[str], Optional
     for path in sorted(elf, key=lambda path: (elf[path].interpreter is None, path)):
         soname = next((need for need in elf[path].needed if need in MPI_FAMILIES), None)
         if soname:
-            return soname, f'{posixpath.basename(path)} of {name} is linked with {soname}'
+            return soname, f'{basename(path)} of {name} is linked with {soname}'
     image.tree.copy_files(modules, image.folder)  # in one call
     if any(_imports_mpi4py(image.read_file(path)) for path in modules):
         return None, name + ' imports mpi4py'
@@ -277,7 +277,7 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
     folders = image.tree.locate_programs(names, image.list_path_folders())
     commands = []
     for program in names:
-        name = posixpath.basename(program)
+        name = basename(program)
         path = folders[name].rstrip('/') + '/' + name
         if not _is_command_name(name):
             raise ImageError(

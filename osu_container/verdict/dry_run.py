@@ -18,9 +18,9 @@ run" (rules/loading.py) compares the list with the prediction.
 
 import glob
 import os
-import posixpath
 import re
 import subprocess
+from posixpath import basename, dirname
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from osu_container.base import outputs, streams
@@ -226,7 +226,7 @@ def find_mpi4py(trial: Trial) -> Tuple[Optional[str], Optional[str]]:
     ]
     if not python or python.problem or python.has_own_folder or unknown or environment.default:
         return None, None
-    folder = posixpath.dirname(trial.image.resolve(python.script) or '') if python.script else ''
+    folder = dirname(trial.image.resolve(python.script) or '') if python.script else ''
     settings = _render_wrapper_settings(trial, 'PYTHON|MPI4PY|LD_')
     code = [python.path] + python.options + ['-c', _FIND_MPI4PY % _MARK, folder]
     output = _run_container(trial, settings, code + ['numpy'] * python.uses_numpy)
@@ -250,7 +250,7 @@ def parse_listing(output: str) -> Listing:
             parts[2],
         )
     lines = [line for line in listed.splitlines() if line.strip()]
-    names = {name or posixpath.basename(path): path for name, path in _LOADS.findall(listed)}
+    names = {name or basename(path): path for name, path in _LOADS.findall(listed)}
     missing, undefined = (
         set(map(''.join, pattern.findall(listed))) for pattern in (_MISSING, _UNDEFINED)
     )
@@ -285,8 +285,7 @@ def add_listing(trial: Trial, approach: Dict[str, Any], program: Optional[str] =
     image = trial.image
 
     def rebuild(listing: Optional[Listing]) -> Trial:
-        runtime = trial.runtime
-        return build_trial(approach, trial.site, image, trial.host, program, runtime, listing)
+        return build_trial(approach, trial.site, image, trial.host, program, trial.runtime, listing)
 
     def describe_start() -> Tuple[Optional[str], str]:
         return trial.program, _render_wrapper_settings(trial)

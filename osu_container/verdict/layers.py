@@ -5,8 +5,8 @@ This module also finds missing files in the image without which UCX or libibverb
 network card.
 """
 
-import posixpath
 import re
+from posixpath import dirname
 from typing import Dict, List, Optional, Set, Tuple
 
 from osu_container.image.environment import (
@@ -67,7 +67,7 @@ def read_mca_parameters(image: Image, libmpi: str) -> Dict[str, Tuple[str, str]]
     The parameter files are in the folder etc beside the folder lib of Open MPI. In Debian, the
     files are also in /etc.
     """
-    prefix = posixpath.dirname(posixpath.dirname(image.resolve(libmpi) or libmpi))
+    prefix = dirname(dirname(image.resolve(libmpi) or libmpi))
     parameters = {}
     folders = [prefix + '/etc', '/etc/openmpi', '/etc/pmix', '/etc']
     for name, variable_prefix in _PARAMETERS.items():
@@ -173,7 +173,7 @@ def _find_ucx(trial: Trial) -> Optional[LoadedFile]:
     """
     processes = [trial.process]
     if trial.image_mpi and trial.mpi_family == 'Open MPI':
-        folder = posixpath.dirname(trial.image_mpi.path)
+        folder = dirname(trial.image_mpi.path)
         processes += [
             load_image_file(trial, path) for path in trial.image.find_folder_files(folder, _PML_UCX)
         ]
@@ -201,13 +201,10 @@ def find_ucx_problem(trial: Trial) -> Optional[Tuple[str, List[Tuple[str, str]]]
         return (
             "the host's UCX cannot open its transports, because the module does not inject the "
             'files of the transports',
-            [(ucx.facts.path, 'in ' + posixpath.dirname(ucx.path))],
+            [(ucx.facts.path, 'in ' + dirname(ucx.path))],
         )
-    folder = (
-        get_exported_value(trial.environment, 'UCX_MODULE_DIR')
-        or posixpath.dirname(ucx.path) + '/ucx'
-    )
-    folders = [folder, posixpath.dirname(trial.image.resolve(ucx.path) or ucx.path) + '/ucx']
+    folder = get_exported_value(trial.environment, 'UCX_MODULE_DIR') or dirname(ucx.path) + '/ucx'
+    folders = [folder, dirname(trial.image.resolve(ucx.path) or ucx.path) + '/ucx']
     files = [
         path
         for search_folder in folders

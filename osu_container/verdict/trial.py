@@ -14,6 +14,7 @@ import platform
 import posixpath
 import pwd
 import re
+from posixpath import basename, dirname
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -381,16 +382,14 @@ class Container:
 
     def _is_injected(self, path: str) -> bool:
         # The module binds single files, so other files of the image in this folder stay visible.
-        return (
-            posixpath.dirname(path) == INJECT_FOLDER and posixpath.basename(path) in self.injected
-        )
+        return dirname(path) == INJECT_FOLDER and basename(path) in self.injected
 
     def resolve(self, path: str) -> Optional[str]:
         """
         Return the path with all links resolved; for an injected library, the path on the host.
         """
         if self._is_injected(path):
-            return self.injected[posixpath.basename(path)].path
+            return self.injected[basename(path)].path
         return self.image.resolve(path)
 
     def read_elf_files(self, paths: Sequence[str]) -> Dict[str, Tuple[str, ElfFacts]]:
@@ -400,7 +399,7 @@ class Container:
         origin: 'host' or 'image'.
         """
         injected = [path for path in paths if self._is_injected(path)]
-        result = {path: ('host', self.injected[posixpath.basename(path)]) for path in injected}
+        result = {path: ('host', self.injected[basename(path)]) for path in injected}
         image_files = self.image.read_elf_files([path for path in paths if path not in result])
         result.update((path, ('image', facts)) for path, facts in image_files.items())
         for path, (origin, facts) in list(result.items()):
@@ -409,7 +408,7 @@ class Container:
             names = (
                 self.opened_names.get(path)
                 or self.opened_names.get(self.image.resolve(path) or path)
-                or self.opened_names.get('%s/%s' % (posixpath.dirname(path), facts.soname), [])
+                or self.opened_names.get('%s/%s' % (dirname(path), facts.soname), [])
             )
             if names:
                 needed = facts.needed + [name for name in names if name not in facts.needed]
@@ -605,7 +604,7 @@ def list_plugin_folders(
         for folder in site['libraries'][name].get('folders', {}).items()
     ]
     return sorted(
-        (host.add_root(path), posixpath.join(posixpath.dirname(INJECT_FOLDER), place))
+        (host.add_root(path), posixpath.join(dirname(INJECT_FOLDER), place))
         for place, path in folders
         if host.exists(host.add_root(path))
     )
@@ -873,7 +872,7 @@ def build_trial(
         roots = preload + [soname if by_soname else path] * bool(path)
         # Programs for AMD GPUs need HIP themselves.
         hip = image.find_files(r'.*/libamdhip64\.so\.\d+') if image.is_partial else []
-        opened = [posixpath.basename(name) for name in hip]
+        opened = [basename(name) for name in hip]
         start = start if is_static else None
         process = simulate_load(roots, container, library_path, opened)
 
@@ -916,11 +915,7 @@ def build_trial(
         missing,
         environment,
         library_path,
-        {
-            library: origin
-            for _, library, origin in preloads
-            if posixpath.dirname(library) != INJECT_FOLDER
-        },
+        {library: origin for _, library, origin in preloads if dirname(library) != INJECT_FOLDER},
         runtime,
         container.mounts,
         start,
@@ -1038,7 +1033,7 @@ def find_leading_plugin_folder(image: Image, injected: Collection[str]) -> Optio
     library.
     """
     plugin = image.find_rccl_plugin()
-    folder = posixpath.dirname(plugin) if plugin else None
+    folder = dirname(plugin) if plugin else None
     return folder if folder and not image.contains_library(folder, injected) else None
 
 
@@ -1130,8 +1125,8 @@ def _map_opened_libraries(
                 opened[real] = list(image.read_traits(real, read_mpi_traits)['opens'])
             except ImageError:  # The file is damaged, or is for another processor.
                 opened[real] = []
-            if MPI_FAMILIES[posixpath.basename(path)] == 'Open MPI':
-                folder = posixpath.dirname(real)
+            if MPI_FAMILIES[basename(path)] == 'Open MPI':
+                folder = dirname(real)
                 opened[real] += image.find_folder_files(folder, OPEN_MPI_OVER_LIBFABRIC)
         opened[path] = opened[real]
     for soname, facts in injected.items():
@@ -1208,9 +1203,7 @@ def _list_plugin_files(
             file = find_library('lib%s-fi.so' % name, fabric, container, library_path)
             files += [file] if file else []
     if not folders:
-        build_folders: List[str] = traits['folders'] or [
-            posixpath.dirname(fabric.path) + '/libfabric'
-        ]
+        build_folders: List[str] = traits['folders'] or [dirname(fabric.path) + '/libfabric']
         folders = [
             re.compile(r'\$\{(\w+)\}').sub(
                 lambda match: get_exported_value(environment, match.group(1)) or '', folder
@@ -1259,7 +1252,7 @@ def list_entrypoint_folders(
     approach: Dict[str, Any],
     site: Dict[str, Any],
     libraries: Iterable[Tuple[str, str]],
-    host: Optional[HostFileSystem] = None,
+    host: Host,
 ) -> List[Dict[str, str]]:
     """
     Return a dict (path, target, why) for each host folder that the entrypoint searches.
@@ -1267,12 +1260,8 @@ def list_entrypoint_folders(
     The list has the folders that the approach names, and further folders of injected libraries.
 
     libraries: (soname, path) of each injected library.
-    host: None for a host that is known from published data only; the paths of such a host are
-    assumed to exist.
+    host: the paths of a host that is known from published data only are assumed to exist.
     """
-    add_root: Callable[[str], str] = host.add_root if host else str
-    exists: Callable[[str], bool] = host.exists if host else bool
-    real: Callable[[str], str] = os.path.realpath if host else str
     folders = []
     for entry in approach['entrypoint']:
         path = (
@@ -1280,12 +1269,15 @@ def list_entrypoint_folders(
             if 'library' in entry
             else entry['path']
         )
-        if exists(add_root(path)):  # A folder that stands in for / may lack some.
-            folders.append({'path': add_root(path), 'target': entry['target'], 'why': entry['why']})
+        # A folder that stands in for / may lack some.
+        if host.is_partial or host.exists(host.add_root(path)):
+            folders.append(
+                {'path': host.add_root(path), 'target': entry['target'], 'why': entry['why']}
+            )
     for soname, path in libraries:
         folder = os.path.dirname(path)
-        inside = real(folder) + '/'
-        if not any(inside.startswith(real(other['path']) + '/') for other in folders):
+        inside = os.path.realpath(folder) + '/'
+        if not any(inside.startswith(os.path.realpath(other['path']) + '/') for other in folders):
             folders.append(
                 {
                     'path': folder,

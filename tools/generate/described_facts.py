@@ -124,7 +124,10 @@ def _derive_host_facts(mix: Trial, root: str) -> dict[str, Any]:
     }
     if mix.approach.get('entrypoint'):
         folders = list_entrypoint_folders(
-            mix.approach, mix.site, [(library['soname'], library['path']) for library in injected]
+            mix.approach,
+            mix.site,
+            [(library['soname'], library['path']) for library in injected],
+            mix.host,
         )
         # The workstation's folder of host paths only has the folders of its libraries.
         facts['folders'] = [

@@ -7,7 +7,7 @@ facts of an injected library, if another library in the process depends on the u
 rules assume that the libraries of one host fit each other.
 """
 
-import posixpath
+from posixpath import basename
 from typing import Dict, Iterator, List, Tuple
 
 from osu_container.image.closure import GLIBC_SONAMES
@@ -50,7 +50,7 @@ def unknown_host(trial: Trial) -> Iterator[Finding]:
     """The published data show which host libraries the module injects."""
     evidence = list_undescribed_facts(trial)
     if evidence:
-        gaps = ['%s of %s' % (fact, posixpath.basename(path)) for path, fact in evidence]
+        gaps = ['%s of %s' % (fact, basename(path)) for path, fact in evidence]
         yield make_finding(
             'unknown',
             'the host was not inspected, and the published data lack ' + shorten_names(gaps),
@@ -133,7 +133,7 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
                 % (
                     find_last_version(libc.facts.verdef if libc else (), 'GLIBC_'),
                     len(dependents),
-                    posixpath.basename(path),
+                    basename(path),
                     host.glibc or 'unknown',
                 ),
             )
@@ -220,8 +220,7 @@ def _list_unknown_traits(trial: Trial) -> List[Gap]:
         wanted.append((mpi.facts.path, names))
     if fabric is not None and fabric.origin == 'host':
         names = ['release', 'providers'] + ['api'] * (mpi is not None and mpi.origin == 'image')
-        provider = trial.module_values.get('FI_PROVIDER')
-        if provider not in trial.fabric.get('providers', []):
+        if trial.module_values.get('FI_PROVIDER') not in trial.fabric.get('providers', []):
             names += ['folders', 'by_name']
         wanted.append((fabric.facts.path, names))
     gaps: List[Gap] = []

@@ -1,7 +1,7 @@
 """Rules on the network: libfabric, providers, UCX, and causes of slow communication."""
 
-import posixpath
 import re
+from posixpath import dirname
 from typing import Iterator, List, Optional, Tuple
 
 from osu_container.image.environment import get_exported_value
@@ -252,8 +252,8 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
                 if missing
                 else set_variable(
                     'set FI_PROVIDER_PATH=%s in the image, because libfabric does not search this '
-                    'folder by default' % posixpath.dirname(file),
-                    'FI_PROVIDER_PATH=' + posixpath.dirname(file),
+                    'folder by default' % dirname(file),
+                    'FI_PROVIDER_PATH=' + dirname(file),
                 )
             ]
     if parts <= set(providers or []):

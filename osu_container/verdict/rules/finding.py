@@ -86,8 +86,9 @@ def make_finding(
 
     remedies: alternatives, of which the user needs only one.
     """
-    text = '; or '.join(map(format_remedy, remedies))
-    return Finding('', level, reason, list(evidence), text, '', remedies)
+    return Finding(
+        '', level, reason, list(evidence), '; or '.join(map(format_remedy, remedies)), '', remedies
+    )
 
 
 def report_problem(

@@ -4,6 +4,7 @@ Rules on ld.so: missing libraries, symbol versions, symbols, and the order of li
 
 import posixpath
 import re
+from posixpath import basename, dirname
 from typing import Any, Dict, Iterator, List, Tuple
 
 from osu_container.image.environment import resolve_process_variable
@@ -188,7 +189,7 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
                 },
             ),
         )
-    folder, owner = posixpath.dirname(library.path), requester
+    folder, owner = dirname(library.path), requester
     folders = trial.library_path
     first = tuple(name.rstrip('/') + '/' for name in folders[: folders.index(INJECT_FOLDER)])
     if owner is None or library.path.startswith(first):
@@ -221,7 +222,7 @@ def _move_line(trial: Trial, text: str, location: str) -> Remedy:
         return change
     path, _, number = location.rpartition(':')
     line = (trial.image.read_text(path) or '').splitlines(True)[int(number) - 1]
-    script = posixpath.dirname(TARGET) + '/90-environment.sh'
+    script = dirname(TARGET) + '/90-environment.sh'
     return change._replace(
         texts={script: (trial.image.read_text(script) or '') + line, **change.texts}
     )
@@ -278,7 +279,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
             ]
         elif paths:
             problem += ', although the image has ' + paths[0]
-            folder = posixpath.dirname(paths[0])
+            folder = dirname(paths[0])
             remedies = [
                 'run `echo %s >> /etc/ld.so.conf; ldconfig` at the end of the recipe of the image'
                 % folder,
@@ -388,9 +389,7 @@ def list_differences(trial: Trial, listing: Listing) -> List[str]:
     predicted = [find_loader_path(trial) or '', *(library.path for library in process.loaded)]
     differences = {name + ' is missing' for name in listing.complaints ^ complaints}
     differences |= set(map(resolve, listing.libraries.values())) - set(map(resolve, predicted))
-    return sorted(
-        text for text in differences if not DRIVER_LIBRARY.match(posixpath.basename(text))
-    )
+    return sorted(text for text in differences if not DRIVER_LIBRARY.match(basename(text)))
 
 
 @Rule
