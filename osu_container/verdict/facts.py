@@ -170,14 +170,14 @@ def collect_facts(
                 site['name'],
             )
         )
-    facts = dict(
-        read_host_versions(site, host.root, trial.soname),
-        runtime=runtime,
-        files=list_bound_files(approach, site, host),
-        injected=_describe_injected_libraries(
+    facts = {
+        **read_host_versions(site, host.root, trial.soname),
+        'runtime': runtime,
+        'files': list_bound_files(approach, site, host),
+        'injected': _describe_injected_libraries(
             approach, site, host, trial.injected, image.libraries
         ),
-    )
+    }
     if approach.get('entrypoint'):
         injected = [(name, elf.path) for name, elf in trial.injected.items()]
         facts['folders'] = list_entrypoint_folders(approach, site, injected, host)
@@ -193,7 +193,7 @@ def collect_facts(
     loaded = trial.libfabric
     image_facts = _read_image_facts(image, set(trial.injected), trial.soname, loaded)
     return {
-        'image': dict(image_facts, uses_libfabric=uses_libfabric(trial) is not False),
+        'image': {**image_facts, 'uses_libfabric': uses_libfabric(trial) is not False},
         'host': facts,
         'verdict': {
             'level': verdict.level,

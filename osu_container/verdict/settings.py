@@ -162,7 +162,7 @@ def resolve_approach(name: str, approaches: Mapping[str, Any] = APPROACHES) -> D
         raise SettingsError(
             "unknown approach '%s'. Choose one of: %s" % (name, format_names(approaches))
         )
-    return dict(approaches[name], name=name)
+    return {**approaches[name], 'name': name}
 
 
 def list_mpi_families(approach: Dict[str, Any]) -> List[str]:
@@ -177,11 +177,12 @@ def select_host_mpi(approach: Dict[str, Any], soname: Optional[str]) -> Dict[str
     An approach that injects no MPI is returned unchanged.
     """
     soname = soname or ''
-    approach = dict(approach, **approach.get('by_family', {}).get(MPI_FAMILIES.get(soname), {}))
+    approach = {**approach, **approach.get('by_family', {}).get(MPI_FAMILIES.get(soname), {})}
     host_mpi = HOST_MPI.get(soname, 'libmpi')
-    return dict(
-        approach, inject=[host_mpi if name == 'libmpi' else name for name in approach['inject']]
-    )
+    return {
+        **approach,
+        'inject': [host_mpi if name == 'libmpi' else name for name in approach['inject']],
+    }
 
 
 def list_host_libraries(approach: Dict[str, Any], site: Dict[str, Any]) -> List[Tuple[str, str]]:
@@ -344,11 +345,11 @@ def collect_module_variables(
         for variable in select_applicable(entry['variables'], conditions):
             by_setting.setdefault(variable.get('setting'), {}).setdefault(
                 variable['name'],
-                dict(
-                    variable,
-                    value=variable['value'].format(**values),
-                    origin='%s %s' % (origin, entry['name']),
-                ),
+                {
+                    **variable,
+                    'value': variable['value'].format(**values),
+                    'origin': '%s %s' % (origin, entry['name']),
+                },
             )
     return {
         setting: [entries[name] for name in sorted(entries)]
@@ -525,7 +526,7 @@ def _build_load_checks(
         conflicts=site['conflicts']['value'],
         family=site.get('family', {'value': FAMILY})['value'],
         shell_checks=[
-            dict(site['shell'], **entry) for entry in site.get('shell', {'value': []})['value']
+            {**site['shell'], **entry} for entry in site.get('shell', {'value': []})['value']
         ],
         site_image=site_image,
         installed_image=image.get('installed'),
@@ -736,12 +737,12 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
         'inside': settings.environment.command_variables,
         'binds': binds,
         'settings': settings.environment.setting_variables,
-        'unset': [dict(entry, origin=approach) for entry in settings.environment.unset_variables],
+        'unset': [{**entry, 'origin': approach} for entry in settings.environment.unset_variables],
         'in_container': in_container
-        + [dict(entry, origin=approach) for entry in settings.container.exported_variables],
+        + [{**entry, 'origin': approach} for entry in settings.container.exported_variables],
         'share': settings.container.shares_container,
         'apart': [
-            dict(entry, origin='if each rank has a container of its own')
+            {**entry, 'origin': 'if each rank has a container of its own'}
             for entry in settings.container.separate_variables
         ],
     }

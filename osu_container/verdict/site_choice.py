@@ -72,7 +72,7 @@ def _merge_bases(
         # Libraries and files are merged by name; each other key is one fact.
         if key in TABLES and key in whole:
             _require_shape(value, {str: (dict, None)}, key)
-            value = dict(whole[key], **value)
+            value = {**whole[key], **value}
         whole[key] = value
     whole.pop('based_on')
     return whole
@@ -97,16 +97,16 @@ def resolve_site(name: str, sites: Mapping[str, Any] = SITES) -> Dict[str, Any]:
         )
     _require_shape(sites[name], dict, "site '%s'" % name)
     whole = _merge_bases(
-        sites[name], dict(BASES, **dict(SITES, **sites)), (name,) if name not in SITES else ()
+        sites[name], {**BASES, **{**SITES, **sites}}, (name,) if name not in SITES else ()
     )
     if name not in SITES:
         _require_valid_entry(name, whole, 'based_on' in sites[name])
-    return dict(whole, name=name)
+    return {**whole, 'name': name}
 
 
 def resolve_described_site(name: str) -> Dict[str, Any]:
     """Return the complete entry of a system in PUBLISHED_SITES (published data only)."""
-    return dict(_merge_bases(PUBLISHED_SITES[name], BASES), name=name)
+    return {**_merge_bases(PUBLISHED_SITES[name], BASES), 'name': name}
 
 
 def _require_shape(value: object, shape: Any, name: str) -> None:
@@ -204,7 +204,7 @@ def choose_site(
     candidates = matches or [
         entry
         for entry, rule in rules
-        if _is_recognised(dict(rule, environment={}), hostname, environment)
+        if _is_recognised({**rule, 'environment': {}}, hostname, environment)
     ]
     if candidates:
         variables = {
@@ -247,7 +247,7 @@ def override_facts(site: Dict[str, Any], facts: Dict[str, Any]) -> Dict[str, Any
             "the local file overrides the facts %s, which site '%s' does not have. Override one "
             'of: %s' % (format_names(unknown), site['name'], format_names(site))
         )
-    whole = _merge_bases(dict(facts, based_on='site'), {'site': site})
+    whole = _merge_bases({**facts, 'based_on': 'site'}, {'site': site})
     if facts:
         _require_valid_entry(site['name'], whole)
     return whole
@@ -277,7 +277,7 @@ def resolve_local_site(
         _require_shape(
             values[key], shape, '%s of %s' % (key, getattr(local, 'path', 'the local file'))
         )
-    site = choose_site(name, values['SITE'], hostname, environment, dict(SITES, **values['SITES']))
+    site = choose_site(name, values['SITE'], hostname, environment, {**SITES, **values['SITES']})
     if values['SITE'] not in (None, site['name']):
         return site, ''
     return override_facts(site, values['OVERRIDES']), values['ROOT'].rstrip('/')
@@ -353,7 +353,7 @@ def is_site_file(site: Optional[str]) -> bool:
 def parse_release(text: Optional[str]) -> Tuple[int, ...]:
     """Return the first release in a text as a tuple, e.g. (4, 2, 3); () without a release."""
     match = re.search(r'\d+(\.\d+)+', text or '')
-    return tuple(int(part) for part in match.group().split('.')) if match else ()
+    return tuple(map(int, match.group().split('.'))) if match else ()
 
 
 def resolve_network(site: Dict[str, Any]) -> Tuple[str, Dict[str, Any], List[str]]:

@@ -891,7 +891,7 @@ def build_trial(
     mpi_traits = read_process_traits(process, mpi_name, image, host) or {}
     if mpi_traits and any(path.endswith('/mca_pmix_s2.so') for path in plugins):
         # The plug-in of Open MPI 4 for PMI-2
-        mpi_traits = dict(mpi_traits, pmi=mpi_traits['pmi'] + ['pmi2'])
+        mpi_traits = {**mpi_traits, 'pmi': mpi_traits['pmi'] + ['pmi2']}
     fabric = (
         _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
         or {}
@@ -1054,7 +1054,7 @@ def apply_entrypoint(
         exported=True,
         known_prefix=start + variable.known_prefix,
     )
-    return environment._replace(variables=dict(environment.variables, LD_LIBRARY_PATH=variable))
+    return environment._replace(variables={**environment.variables, 'LD_LIBRARY_PATH': variable})
 
 
 #: glibc preloads the libraries in this file into each process, after those of LD_PRELOAD: ld.so(8).
@@ -1167,7 +1167,7 @@ def _add_plugin_providers(
     files: Dict[str, Any] = {}
     if not traits or fabric is None or container.image.is_partial:
         return traits
-    traits = dict(traits, inside=traits['providers'])
+    traits = {**traits, 'inside': traits['providers']}
     for path in _list_plugin_files(fabric, traits, container, library_path, environment):
         extended = load_more([path])
         if (
@@ -1179,7 +1179,7 @@ def _add_plugin_providers(
             release = find_provider_release(container.image.read_file(path))
             files[name] = release and max(release, files.get(name, release) or release)
     usable = files if fabric.origin == 'image' else ()
-    return dict(traits, files=files, providers=sorted(set(traits['providers']).union(usable)))
+    return {**traits, 'files': files, 'providers': sorted(set(traits['providers']).union(usable))}
 
 
 def _list_plugin_files(

@@ -334,7 +334,8 @@ def judge_remedies(
             outcomes = [judge(name, remedy)]
             refuted = identify_findings(predicted[name]) - findings
         outcomes = [each for each in outcomes if observed not in identify_findings(each)]
-        outcomes = [each for each in outcomes if each.level != 'fails'] or outcomes[:1]
+        if len(remedy.approaches) > 1:
+            outcomes = [each for each in outcomes if each.level != 'fails']
         if not outcomes:
             return None
         names = [each.approach for each in outcomes if remedy.approaches]

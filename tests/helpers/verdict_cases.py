@@ -109,18 +109,16 @@ class World:
         return done, loaded
 
 
-def image(**changed):
+def image(side='image_parts', **changed):
     """Return a change of a World: other parts of its image, values or functions of Parts."""
-    return lambda it: it.image_parts.update(
+    return lambda it: getattr(it, side).update(
         {name: value(it.parts) if callable(value) else value for name, value in changed.items()}
     )
 
 
 def host(**changed):
     """Return a change of a World: other libraries of its host."""
-    return lambda it: it.host_parts.update(
-        {name: value(it.parts) if callable(value) else value for name, value in changed.items()}
-    )
+    return image('host_parts', **changed)
 
 
 def write_file(path, text):
@@ -1284,6 +1282,17 @@ SPEAKS = {
             GPU,
             'fails',
             'LD_LIBRARY_PATH osu_latency:2',
+        ),
+        (
+            'by a script, and by DT_RPATH afterwards',
+            'hybrid',
+            combine_changes(
+                image_mpi(options=['-Wl,--disable-new-dtags,-rpath,/usr/lib']),
+                add_script('export LD_LIBRARY_PATH=/opt/mpich/lib', 'zzzz.sh'),
+            ),
+            GPU,
+            'fails',
+            'zzzz.sh:1 90-environment.sh (afterwards fails: DT_RPATH',
         ),
         (
             'env -i',

@@ -204,6 +204,7 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
             find_mpi_path(trial),
             'PMI ' + ', '.join(protocols),
             OTHER_APPROACHES,
+            'use an image whose MPI supports ' + protocol,
         )
     elif not protocols and trial.family == 'Open MPI' and protocol != 'pmix' and trial.libmpi:
         yield report_problem(

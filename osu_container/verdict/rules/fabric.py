@@ -441,6 +441,7 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
             evidence,
             _export_variables(**dict(zip(_API_VARIABLES, map(str, api)))),
             OTHER_APPROACHES,
+            'use an image whose MPI was built with libfabric %d.%d or older' % tuple(api[:2]),
         )
     elif not (requested and api or last and api and last <= api or mpi.origin == fabric.origin):
         # The same owner built both otherwise.

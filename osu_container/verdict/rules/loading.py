@@ -138,7 +138,7 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
                 'MPI4PY_LIBMPI=' + soname,
             ),
         )
-    cause = dict(trial.preload).get(library.path)
+    cause = trial.preload.get(library.path)
     if cause:
         variable = environment.variables.get(cause)
         location = variable and variable.location or cause
