@@ -248,8 +248,15 @@ def print_verdicts(
         # hide the host's shell.
         if first and not re.match(r'(.*/)?(\w*sh|env)$', first):
             command_options += ['--command', first]
-        chosen = None if options.approach else (eb_options, command_options)
-        report = format_check_report(facts, site, host, verdicts, best, chosen, options.verbose)
+        report = format_check_report(
+            facts,
+            site,
+            host,
+            verdicts,
+            best,
+            None if options.approach else (eb_options, command_options),
+            options.verbose,
+        )
         print_colored(report, options.color)
     return EXIT_CODES[min((verdict.level for verdict in verdicts), key=LEVELS.index)]
 
@@ -420,8 +427,9 @@ def _format_rows(
             level, words = 'does not apply:', verdict.findings[0].reason.partition(',')[0]
         elif in_full and verdict.pmi:
             words += ', started by `%s`' % launching.format_site_pmi(site, verdict.pmi)
-        row = '%-12s%s %s' % (verdict.approach, level, words)
-        lines += fold_words(row.rstrip(), '', ' ' * 14)
+        lines += fold_words(
+            ('%-12s%s %s' % (verdict.approach, level, words)).rstrip(), '', ' ' * 14
+        )
         if in_full and verdict not in others and verdict.untested_facts:
             lines += _fold_entry('untested', ', '.join(verdict.untested_facts))
     return lines
@@ -576,9 +584,14 @@ def format_unknown_approaches(
     lines = ["    with a module that uses approach %s: %s" % (unknown[0], proof)]
     if not any(verdict.start for verdict in verdicts):  # Otherwise the start gave no answer.
         names = {(verdict.program or 'COMMAND').partition(' -> ')[0] for verdict in verdicts}
-        program = shell.quote(names.pop()) if len(names) == 1 else 'COMMAND'
-        image = shell.quote_path(os.path.basename(path))
-        lines.insert(0, "    osu-container check %s --start -- %s" % (image, program))
+        lines.insert(
+            0,
+            "    osu-container check %s --start -- %s"
+            % (
+                shell.quote_path(os.path.basename(path)),
+                shell.quote(names.pop()) if len(names) == 1 else 'COMMAND',
+            ),
+        )
     return (
         fold_words(
             "To get a verdict on %s, run on the cluster, with the arguments of the program:"

@@ -290,9 +290,9 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
         if facts is None:
             commands.append(Command(name, path, None, False, 'a script'))
             continue
-        command = _inspect_program(image, name, path, facts)
         commands.append(
-            command or Command(name, path, None, not facts.dynamic, 'the file shows no MPI')
+            _inspect_program(image, name, path, facts)
+            or Command(name, path, None, not facts.dynamic, 'the file shows no MPI')
         )
     return commands
 

@@ -111,8 +111,10 @@ def find_loader_path(trial: Trial) -> Optional[str]:
 def _list_binds(trial: Trial) -> List[Tuple[str, str]]:
     """Return [(host path, container path)] of the module's binds except the injection script."""
     approach, site, host = trial.approach, trial.site, trial.host
-    names = map_opened_names(approach, site, host, trial.injected)
-    binds = [(facts.path, INJECT_FOLDER + '/' + name) for name, facts in names.items()]
+    binds = [
+        (facts.path, INJECT_FOLDER + '/' + name)
+        for name, facts in map_opened_names(approach, site, host, trial.injected).items()
+    ]
     return binds + [(host.add_root(path), path) for path in list_bound_files(approach, site, host)]
 
 
@@ -196,8 +198,7 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
         + ([] if is_static else [trial.process.loaded[0].path])
     )
     last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + wrapper_settings + _TRACE
-    output = _run_container(trial, last, start)
-    listing = parse_listing(output)
+    listing = parse_listing(_run_container(trial, last, start))
     variables = [
         resolve_process_variable(trial.environment, name)
         for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT')

@@ -58,10 +58,13 @@ def list_untested_facts(trial: Trial, level: str, rules: Iterable[str]) -> List[
 
 def _list_gpu_facts(trial: Trial) -> NamedFacts:
     """Return the site's facts about GPUs, [] if the image has no GPU software."""
-    rocm, hmem = trial.image.find_rocm_release(), trial.mpi.get('hmem')
+    rocm = trial.image.find_rocm_release()
     facts = (
         [('gpu', trial.site['gpu'])]
-        if rocm or trial.image.find_cuda_release() or trial.image.has_rccl() or hmem is False
+        if rocm
+        or trial.image.find_cuda_release()
+        or trial.image.has_rccl()
+        or trial.mpi.get('hmem') is False
         else []
     )
     name = {

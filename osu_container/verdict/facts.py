@@ -179,8 +179,9 @@ def collect_facts(
         ),
     }
     if approach.get('entrypoint'):
-        injected = [(name, elf.path) for name, elf in trial.injected.items()]
-        facts['folders'] = list_entrypoint_folders(approach, site, injected, host)
+        facts['folders'] = list_entrypoint_folders(
+            approach, site, [(name, elf.path) for name, elf in trial.injected.items()], host
+        )
     else:
         facts['folders'] = [
             {
@@ -190,8 +191,7 @@ def collect_facts(
             }
             for path, target in list_plugin_folders(approach, site, host)
         ]
-    loaded = trial.libfabric
-    image_facts = _read_image_facts(image, set(trial.injected), trial.soname, loaded)
+    image_facts = _read_image_facts(image, set(trial.injected), trial.soname, trial.libfabric)
     return {
         'image': {**image_facts, 'uses_libfabric': uses_libfabric(trial) is not False},
         'host': facts,

@@ -173,9 +173,9 @@ def _find_ucx(trial: Trial) -> Optional[LoadedFile]:
     """
     processes = [trial.process]
     if trial.image_mpi and trial.mpi_family == 'Open MPI':
-        folder = dirname(trial.image_mpi.path)
         processes += [
-            load_image_file(trial, path) for path in trial.image.find_folder_files(folder, _PML_UCX)
+            load_image_file(trial, path)
+            for path in trial.image.find_folder_files(dirname(trial.image_mpi.path), _PML_UCX)
         ]
     libraries = (
         find_loaded_file(process, name)
@@ -242,8 +242,9 @@ def find_driver_problem(
     """
     if trial.image.is_partial or not set(split_provider(provider)) & set(VERBS_PROVIDERS):
         return None
-    files = trial.image.find_files(r'.*/lib\w+-rdmav\d+\.so')
-    drivers = set(_VERBS_DRIVER.findall('\n'.join(files)))
+    drivers = set(
+        _VERBS_DRIVER.findall('\n'.join(trial.image.find_files(r'.*/lib\w+-rdmav\d+\.so')))
+    )
     expected = list_verbs_drivers(trial)
     if drivers & expected if expected else drivers:
         return None

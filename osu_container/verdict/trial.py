@@ -355,8 +355,9 @@ class Container:
     def follow_listing(self, listing: 'Optional[Listing]') -> None:
         """Use the paths that the image's loader lists, except files that the image lacks."""
         if listing and listing.is_trusted:
-            paths = listing.libraries.items()
-            self.listed = {name: path for name, path in paths if self.exists(path)}
+            self.listed = {
+                name: path for name, path in listing.libraries.items() if self.exists(path)
+            }
             self.listed.update((name, None) for name in listing.missing_libraries)
 
     def read_loader_config(self, interpreter: Optional[str]) -> Any:
@@ -637,8 +638,9 @@ def _find_process_mpi(process: Process) -> Optional[str]:
 
 
 def _list_library_path(environment: Environment) -> List[str]:
-    variable = environment.variables.get('LD_LIBRARY_PATH')
-    return parse_folder_list(variable or environment.default, True)[0]
+    return parse_folder_list(
+        environment.variables.get('LD_LIBRARY_PATH') or environment.default, True
+    )[0]
 
 
 #: Maximum number of programs that check inspects in an image
@@ -887,8 +889,10 @@ def build_trial(
         else None
     )
     rccl_plugin = image.find_rccl_plugin()
-    mpi_name = 'libmpi.so.12' if WRAPPER in injected else soname
-    mpi_traits = read_process_traits(process, mpi_name, image, host) or {}
+    mpi_traits = (
+        read_process_traits(process, 'libmpi.so.12' if WRAPPER in injected else soname, image, host)
+        or {}
+    )
     if mpi_traits and any(path.endswith('/mca_pmix_s2.so') for path in plugins):
         # The plug-in of Open MPI 4 for PMI-2
         mpi_traits = {**mpi_traits, 'pmi': mpi_traits['pmi'] + ['pmi2']}

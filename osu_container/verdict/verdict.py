@@ -315,8 +315,14 @@ def judge_remedies(
     predicted: Dict[str, Verdict] = {}
 
     def judge(name: str, change: Optional[Change] = None) -> Verdict:
-        changed = ChangedImage(image, change) if change else image
-        return judge_approach(resolve_approach(name), site, changed, host, program, runtime)
+        return judge_approach(
+            resolve_approach(name),
+            site,
+            ChangedImage(image, change) if change else image,
+            host,
+            program,
+            runtime,
+        )
 
     def apply_remedy(verdict: Verdict, finding: Finding, remedy: Remedy) -> Optional[str]:
         """Return the text of a remedy, None if the finding stays."""

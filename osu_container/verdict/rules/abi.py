@@ -171,8 +171,10 @@ def check_standard_abi(trial: Trial) -> Iterator[Finding]:
     if not mpi or mpi.origin != 'host' or trial.soname != 'libmpi_abi.so.1':
         return
     for _, soname, path in trial.image.list_mpi_libraries():
-        traits = trial.image.read_traits(path, read_mpi_traits)
-        if soname == trial.soname and traits['family'] == 'Intel MPI':
+        if (
+            soname == trial.soname
+            and trial.image.read_traits(path, read_mpi_traits)['family'] == 'Intel MPI'
+        ):
             yield report_problem(
                 'unknown',
                 "programs built with the mpi_abi.h of Intel MPI may contain constants of a draft of "

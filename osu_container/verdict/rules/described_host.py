@@ -106,13 +106,17 @@ def unknown_facts(trial: Trial) -> Iterator[Finding]:
         _list_unknown_versions(trial) + _list_unknown_symbols(trial) + _list_unknown_traits(trial)
     ):
         glibc = fact == LIBC_VERSIONS and trial.host.glibc
-        newer = ' (Ubuntu 24.04, Debian 13)' if glibc == '2.38' else ''
         yield report_problem(
             'unknown',
             'the host was not inspected: %s' % gap,
             path,
             'not described: ' + fact,
-            ('use an image with glibc %s or newer%s; or ' % (glibc, newer) if glibc else '')
+            (
+                'use an image with glibc %s or newer%s; or '
+                % (glibc, ' (Ubuntu 24.04, Debian 13)' if glibc == '2.38' else '')
+                if glibc
+                else ''
+            )
             + DESCRIPTION_REMEDY,
         )
 

@@ -87,8 +87,8 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
     an MPICH does not use libfabric. An Open MPI without the component mtl ofi does not start if the
     module selects this component.
     """
-    uses, mpi = uses_libfabric(trial), trial.libmpi
-    if uses or mpi is None:
+    mpi = trial.libmpi
+    if uses_libfabric(trial) or mpi is None:
         return
     if trial.module_values.get('OMPI_MCA_mtl') == 'ofi':
         if trial.mpi_family == 'Open MPI':
@@ -138,13 +138,12 @@ def check_netmod(trial: Trial) -> Iterator[Finding]:
             (finding for finding in _report_missing_provider(trial) if finding.level == 'fails'),
             None,
         )
-        slow = 'no use' if failure else 'works slowly'
         reason = 'this MPICH prefers UCX to libfabric (%s), and %s' % (
             ', '.join(device),
             fact['why'],
         )
         yield report_problem(
-            slow if fact['value'] is False else 'unknown',
+            ('no use' if failure else 'works slowly') if fact['value'] is False else 'unknown',
             reason + ('; ' + failure.reason if failure else ''),
             find_mpi_path(trial),
             'device ' + ', '.join(device),
@@ -243,8 +242,9 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
             "run `osu-container discover` on the system: the command lists the host's providers"
         ]
     else:
-        name = re.escape(provider.partition(';')[0])
-        for file in trial.image.find_files(r'.*/lib%s(?:-[\d.]+)?-fi\.so' % name)[:1]:
+        for file in trial.image.find_files(
+            r'.*/lib%s(?:-[\d.]+)?-fi\.so' % re.escape(provider.partition(';')[0])
+        )[:1]:
             missing = find_missing_dependency(trial, file)
             remedies = [
                 'install %s in the image, because without this library libfabric skips %s'
@@ -390,9 +390,12 @@ def _may_survive_refusal(trial: Trial) -> bool:
     free detected", in each of five runs). With FI_PROVIDER=^shm and with FI_PROVIDER=^tcp, MPICH
     ran (in each of six runs).
     """
-    names = get_exported_value(trial.environment, 'FI_PROVIDER') or ''
     is_new = parse_release(trial.mpi['release']) >= FIRST_FREEING_MPICH
-    return trial.mpi_family == 'MPICH' and is_new and bool(re.search('^\\^|,', names))
+    return (
+        trial.mpi_family == 'MPICH'
+        and is_new
+        and bool(re.search('^\\^|,', get_exported_value(trial.environment, 'FI_PROVIDER') or ''))
+    )
 
 
 @Rule

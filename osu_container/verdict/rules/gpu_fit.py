@@ -94,9 +94,9 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
         if problem[0] in loaded
     ]
     if not trial.image.is_partial:
-        missing = process.missing[len(trial.process.missing) :]
         problems += [
-            ('%s needs %s, which is missing' % (path, needed), path) for needed, _ in missing
+            ('%s needs %s, which is missing' % (path, needed), path)
+            for needed, _ in process.missing[len(trial.process.missing) :]
         ]
     uses_libfabric = any('libfabric.so.1' in library.facts.needed for library in loaded)
     if provider_name == 'cxi' and not (process.broken or problems or uses_libfabric):
@@ -132,12 +132,9 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
 @Rule
 def check_gtl(trial: Trial) -> Iterator[Finding]:
     """A module that enables GPU support of Cray MPICH injects the GPU transport layer."""
-    mpi, value = (
-        trial.libmpi,
-        trial.module_values.get('MPICH_GPU_SUPPORT_ENABLED'),
-    )
+    mpi = trial.libmpi
     if (
-        value == '1'
+        trial.module_values.get('MPICH_GPU_SUPPORT_ENABLED') == '1'
         and mpi
         and mpi.origin == 'host'
         and trial.mpi_family == 'Cray MPICH'

@@ -221,8 +221,11 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
         )
     # (problem, location) -> names of the variables
     problems: Dict[Tuple[str, str], List[str]] = {}
-    entries = trial.approach['unset'] + trial.approach.get('exports', [])
-    for name in sorted(names - {'FI_PROVIDER'} - {entry['name'] for entry in entries}):
+    for name in sorted(
+        names
+        - {'FI_PROVIDER'}
+        - {entry['name'] for entry in (trial.approach['unset'] + trial.approach.get('exports', []))}
+    ):
         expected = module_values.get(name)
         variable = resolve_process_variable(trial.environment, name, expected)
         value = variable and variable.value
@@ -304,8 +307,8 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
     """
     if find_network_layer(trial) != LIBFABRIC:
         return
-    module_values, variable = trial.module_values, find_provider_variable(trial)
-    module_value = module_values.get('FI_PROVIDER')
+    variable = find_provider_variable(trial)
+    module_value = trial.module_values.get('FI_PROVIDER')
     environment = trial.environment
     if (
         variable

@@ -71,9 +71,8 @@ def static_program(trial: Trial) -> Iterator[Finding]:
             START_REMEDY,
         )
     else:
-        level = 'fails' if trial.approach['inject'] else NOTE
         yield report_problem(
-            level,
+            'fails' if trial.approach['inject'] else NOTE,
             '%s is linked statically, so no library of the host can replace the MPI in the program'
             % path,
             'image:' + path,
@@ -318,13 +317,15 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
             )
         elif library.origin == 'image':
             remedy = 'rebuild the image, because the libraries of the image do not fit each other'
-        newest = find_last_version(provider.facts.verdef, versions[0])
         yield make_finding(
             'fails',
             format_version_problem(problem),
             [
                 (library.facts.path, 'needs ' + ', '.join(sort_versions(versions))),
-                (provider.facts.path, 'defines up to ' + newest),
+                (
+                    provider.facts.path,
+                    'defines up to ' + find_last_version(provider.facts.verdef, versions[0]),
+                ),
             ],
             OTHER_APPROACHES,
             remedy,
@@ -346,8 +347,7 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
             by_library.setdefault(library.path, (library, []))[1].append((symbol, immediate))
     for library, symbols in by_library.values():
         is_immediate = bind_now or any(immediate for _, immediate in symbols)
-        names = [symbol for symbol, _ in symbols]
-        listed = shorten_names(names)
+        listed = shorten_names([symbol for symbol, _ in symbols])
         yield report_problem(
             'fails' if is_immediate else 'unknown',
             '%s needs %s, which no library of the process defines%s'

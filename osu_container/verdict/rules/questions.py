@@ -111,8 +111,11 @@ def remove_words(trial: Trial, remedy: str, location: Optional[str], words: str 
     end = int(place.group(2) or len(lines))
     start = end - 1 if place.group(2) else 0
     changed = [line.replace(words, '') if words else '' for line in lines[start:end]]
-    text = ''.join(lines[:start] + changed + lines[end:])
-    return Change(remedy, texts={place.group(1): text}) if changed != lines[start:end] else remedy
+    return (
+        Change(remedy, texts={place.group(1): ''.join(lines[:start] + changed + lines[end:])})
+        if changed != lines[start:end]
+        else remedy
+    )
 
 
 def set_variable(remedy: str, assignment: str) -> Change:

@@ -84,12 +84,11 @@ def check_start(trial: Trial) -> Iterator[Finding]:
     start, started = trial.start, trial.started
     if start is None:
         return
-    line, evidence = (
-        ' '.join(map(escape_line, start.command)),
-        [(escape_line(process.program), _format_process(process)) for process in start.processes],
-    )
+    evidence = [
+        (escape_line(process.program), _format_process(process)) for process in start.processes
+    ]
     if started is None or find_start_failure(trial, start):
-        yield _report_no_mpi(trial, start, line)
+        yield _report_no_mpi(trial, start, ' '.join(map(escape_line, start.command)))
     elif WRAPPER not in trial.injected and len({file.path for file in started.libmpi}) > 1:
         yield make_finding(
             'unknown',
