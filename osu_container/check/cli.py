@@ -162,7 +162,8 @@ def main(options: argparse.Namespace) -> int:
             if options.facts
             else DescribedHost(find_host_description(site))
         )
-        return print_verdicts(catalogue_image, site, host, options)
+        with streams.Progress("judging %s" % options.image) as progress:
+            return print_verdicts(catalogue_image, site, host, options, progress)
     host = resolve_host(options, site, root)
     with streams.Progress("reading %s" % options.image) as progress, Image(
         options.image, 'osu_'
@@ -196,7 +197,7 @@ def print_verdicts(
     site: Dict[str, Any],
     host: Host,
     options: argparse.Namespace,
-    progress: Optional[streams.Progress] = None,
+    progress: streams.Progress,
     program_count: int = 0,
 ) -> int:
     """
@@ -225,19 +226,10 @@ def print_verdicts(
         options.program = start.join_program(words)
         starter = start.announce_start(image.path, words, progress)
     verdicts = judge_approaches(
-        names,
-        site,
-        image,
-        host,
-        options.program,
-        runtime,
-        options.dry_run,
-        starter,
-        progress or bool,
+        names, site, image, host, options.program, runtime, options.dry_run, starter, progress
     )
     facts, best = summarize_image(image, program_count), recommend_approach(verdicts, site)
-    if progress:
-        progress.stop()
+    progress.stop()
     if options.json:
         data = build_verdict_data(facts, site, host, runtime, verdicts, best)
         print(json.dumps(data, indent=1))
@@ -371,17 +363,13 @@ def format_check_report(
     chosen: result of format_site_options(), None for a report that recommends no command.
     """
     in_full, is_long = verbose or len(verdicts) == 1, verbose or not chosen
-    # verdicts on approaches for an MPI that the image does not have
-    others = [
+    judged = [
         verdict
         for verdict in verdicts
-        if [finding.rule for finding in verdict.findings[:1]] == ['other MPI']
-    ]
-    judged = [verdict for verdict in verdicts if verdict not in others]
-    if not judged:
-        judged, others = verdicts, []
+        if [finding.rule for finding in verdict.findings[:1]] != ['other MPI']
+    ] or verdicts
     top = _format_header(facts, site, host, verdicts, is_long)
-    rows = [''] + _format_rows(verdicts, others, site, is_long)
+    rows = [''] + _format_rows(verdicts, judged, site, is_long)
     findings = _group_findings(judged, in_full)
     notes = [
         _fold_entry('note', text) + (_fold_entry('remedy', finding.remedy) if verbose else [])
@@ -411,26 +399,26 @@ def format_check_report(
 
 
 def _format_rows(
-    verdicts: List[Verdict], others: List[Verdict], site: Dict[str, Any], in_full: bool
+    verdicts: List[Verdict], judged: List[Verdict], site: Dict[str, Any], in_full: bool
 ) -> List[str]:
     """
     Return the lines of the table of verdicts, with one row for each approach.
 
-    others: the verdicts on approaches for an MPI that the image does not have.
+    judged: the verdicts without those on approaches for an MPI that the image does not have.
     in_full: whether each row also shows the PMI and the untested facts.
     """
     width = max(len(format_level(verdict)) for verdict in verdicts)
     lines: List[str] = []
     for verdict in verdicts:
         level, words = '%-*s' % (width, format_level(verdict).upper()), format_stack(verdict)
-        if verdict in others:
+        if verdict not in judged:
             level, words = 'does not apply:', verdict.findings[0].reason.partition(',')[0]
         elif in_full and verdict.pmi:
             words += ', started by `%s`' % launching.format_site_pmi(site, verdict.pmi)
         lines += fold_words(
             ('%-12s%s %s' % (verdict.approach, level, words)).rstrip(), '', ' ' * 14
         )
-        if in_full and verdict not in others and verdict.untested_facts:
+        if in_full and verdict in judged and verdict.untested_facts:
             lines += _fold_entry('untested', ', '.join(verdict.untested_facts))
     return lines
 

@@ -109,11 +109,6 @@ def list_libexec_executables(image: Image, names: Dict[str, str]) -> Dict[str, s
     }
 
 
-def _is_readable(image: Image, path: str) -> bool:
-    """Return whether the file's mode in the image allows the owner to read the file."""
-    return image.tree.entries[image.tree.resolve(path) or path][1][0] == 'r'
-
-
 def _is_command_name(name: str) -> bool:
     """
     Return whether a module can provide a command with this name.
@@ -193,7 +188,9 @@ def find_commands(image: Image) -> List[Command]:
     paths = {
         name: path
         for name, path in paths.items()
-        if _is_command_name(name) and not MPI_TOOLS.match(name) and _is_readable(image, path)
+        if _is_command_name(name)
+        and not MPI_TOOLS.match(name)
+        and image.tree.read_file_mode(path).startswith('r')
     }
     elf = image.read_elf_files(sorted(paths.values()))
     commands = [

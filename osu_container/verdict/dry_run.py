@@ -110,12 +110,16 @@ def find_loader_path(trial: Trial) -> Optional[str]:
 
 def _list_binds(trial: Trial) -> List[Tuple[str, str]]:
     """Return [(host path, container path)] of the module's binds except the injection script."""
-    approach, site, host = trial.approach, trial.site, trial.host
     binds = [
         (facts.path, INJECT_FOLDER + '/' + name)
-        for name, facts in map_opened_names(approach, site, host, trial.injected).items()
+        for name, facts in map_opened_names(
+            trial.approach, trial.site, trial.host, trial.injected
+        ).items()
     ]
-    return binds + [(host.add_root(path), path) for path in list_bound_files(approach, site, host)]
+    return binds + [
+        (trial.host.add_root(path), path)
+        for path in list_bound_files(trial.approach, trial.site, trial.host)
+    ]
 
 
 def _render_bound_texts(trial: Trial) -> Dict[str, str]:
@@ -191,11 +195,10 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
     problem = find_dry_run_obstacle(trial)
     if problem:
         return Listing(None, {}, set(), set(), problem, False)
-    is_static = trial.is_static
     start = (
         [str(find_loader_path(trial))]
         + (['--list'] if trial.process.uses_musl else [])
-        + ([] if is_static else [trial.process.loaded[0].path])
+        + ([] if trial.is_static else [trial.process.loaded[0].path])
     )
     last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + wrapper_settings + _TRACE
     listing = parse_listing(_run_container(trial, last, start))
@@ -204,7 +207,7 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
         for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT')
     ]
     is_known = all(variable is None or variable.value is not None for variable in variables)
-    if is_static and listing.environment:
+    if trial.is_static and listing.environment:
         problem = '%s is linked statically, so it loads no libraries' % trial.program
         listing = listing._replace(problem=problem, is_conclusive=False)
     return listing._replace(is_trusted=is_known)

@@ -83,13 +83,12 @@ def read_mca_parameters(image: Image, libmpi: str) -> Dict[str, Tuple[str, str]]
 
 def uses_libfabric(trial: Trial) -> Optional[bool]:
     """Return whether the MPI or its plug-ins need libfabric, None if no MPI is loaded."""
-    mpi = trial.libmpi
-    if mpi is None:
+    if trial.libmpi is None:
         return None
     if trial.started and trial.started.libfabric:
         return True
     wrapper = find_loaded_file(trial.process, WRAPPER)
-    libraries = [mpi] + ([wrapper] if wrapper else [])
+    libraries = [trial.libmpi] + ([wrapper] if wrapper else [])
     for library in libraries:  # The loop adds libraries to this list.
         if 'libfabric.so.1' in library.facts.needed:
             return True

@@ -465,7 +465,11 @@ def _build_container_settings(
         if library.get('name') == name
     ]
     return ContainerSettings(
-        env_prefix=_select_env_prefix(facts) if approach['container'] else None,
+        env_prefix=None
+        if not approach['container']
+        else WRAPPERS_PREFIX
+        if facts.get('wrapper')
+        else ENV_PREFIXES[host['runtime']['name']],
         binds=_list_binds(approach, site, injected, host),
         library_path=list_injected_folders(image.get('rccl_plugin_folder'))
         if injected and not approach.get('entrypoint')
@@ -612,12 +616,6 @@ def _list_run_files(
         if fact['bound'] in ('run', 'step')
         for path in fact['value']
     ]
-
-
-def _select_env_prefix(facts: Dict[str, Any]) -> str:
-    return (
-        WRAPPERS_PREFIX if facts.get('wrapper') else ENV_PREFIXES[facts['host']['runtime']['name']]
-    )
 
 
 def _list_binds(

@@ -278,7 +278,7 @@ def judge_approaches(
     runtime: Optional[Dict[str, Any]],
     dry_run: bool,
     starter: Optional[Starter],
-    progress: Callable[[str], Any] = bool,
+    progress: Callable[[str], Any],
 ) -> List[Verdict]:
     """
     Return the Verdict on each of several approaches, with the remedies of judge_remedies().

@@ -105,8 +105,7 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
     runs with Open MPI 4 and newer. The Fortran and C++ bindings in the image also need the internal
     libraries, so the image's Open MPI must be of the same series as the host's Open MPI.
     """
-    mpi = trial.libmpi
-    if mpi is None or mpi.origin != 'host' or trial.family != 'Open MPI':
+    if trial.libmpi is None or trial.libmpi.origin != 'host' or trial.family != 'Open MPI':
         return
     for library in trial.process.loaded:
         if library.origin == 'image' and _OPEN_MPI_LIBRARY.match(library.name):
@@ -167,8 +166,7 @@ def check_standard_abi(trial: Trial) -> Iterator[Finding]:
     The header of Intel MPI has eight constants of a draft of MPI 5.0. The libmpi_abi.so.1 of
     mpi_abi_wrapper opens the MPI at run time, so that no file shows which MPI the process loads.
     """
-    mpi = trial.libmpi
-    if not mpi or mpi.origin != 'host' or trial.soname != 'libmpi_abi.so.1':
+    if not trial.libmpi or trial.libmpi.origin != 'host' or trial.soname != 'libmpi_abi.so.1':
         return
     for _, soname, path in trial.image.list_mpi_libraries():
         if (
@@ -188,7 +186,7 @@ def check_standard_abi(trial: Trial) -> Iterator[Finding]:
             'unknown',
             "the host's libmpi_abi.so.1 is that of mpi_abi_wrapper, and no run of mpi_abi_wrapper "
             'with this approach is known',
-            mpi,
+            trial.libmpi,
             trial.soname,
             START_REMEDY,
         )

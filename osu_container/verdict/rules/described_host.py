@@ -123,7 +123,7 @@ def unknown_facts(trial: Trial) -> Iterator[Finding]:
 
 def _list_unknown_versions(trial: Trial) -> List[Gap]:
     """Return a Gap for each unknown symbol version that decides whether the process starts."""
-    unknown_versions, host = [], trial.host
+    unknown_versions = []
     process = trial.rccl_plugin[1] if trial.rccl_plugin else trial.process
     dependents = list_glibc_dependents(trial) if not has_sufficient_glibc(trial) else []
     if dependents:
@@ -138,12 +138,12 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
                     find_last_version(libc.facts.verdef if libc else (), 'GLIBC_'),
                     len(dependents),
                     basename(path),
-                    host.glibc or 'unknown',
+                    trial.host.glibc or 'unknown',
                 ),
             )
         )
     for library in list_process_host_libraries(trial):
-        path, gaps = library.facts.path, set(host.list_unknown_facts(library.facts.path))
+        path, gaps = library.facts.path, set(trial.host.list_unknown_facts(library.facts.path))
         for other in process.loaded:
             name = other.facts.soname or other.name
             needed = {'verneed', 'verneed of ' + name} if other.facts.verdef else {'undefined'}
@@ -216,17 +216,17 @@ def _list_unknown_symbols(trial: Trial) -> List[Gap]:
 def _list_unknown_traits(trial: Trial) -> List[Gap]:
     """Return Gaps for the host's MPI and the host's libfabric, if their traits are unknown."""
     wanted = []
-    mpi, fabric = trial.libmpi, trial.libfabric
+    mpi = trial.libmpi
     if mpi is not None and mpi.origin == 'host':
         names = ['family', 'release', 'device', 'pmi']
         names += ['hmem', 'cxi'] if trial.mpi_family in (None, 'MPICH') else []
         names += ['single_copy'] if has_own_namespaces(trial.runtime) else []
         wanted.append((mpi.facts.path, names))
-    if fabric is not None and fabric.origin == 'host':
+    if trial.libfabric is not None and trial.libfabric.origin == 'host':
         names = ['release', 'providers'] + ['api'] * (mpi is not None and mpi.origin == 'image')
         if trial.module_values.get('FI_PROVIDER') not in trial.fabric.get('providers', []):
             names += ['folders', 'by_name']
-        wanted.append((fabric.facts.path, names))
+        wanted.append((trial.libfabric.facts.path, names))
     gaps: List[Gap] = []
     for path, names in wanted:
         unknown = trial.host.list_unknown_facts(path)

@@ -164,7 +164,7 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
     kind, network, drivers = resolve_network(trial.site)
     if find_network_layer(trial) != UCX or kind == 'Ethernet':
         return
-    problem, mpi = find_ucx_problem(trial), trial.libmpi
+    problem = find_ucx_problem(trial)
     works = network['ucx']['value']
     if works is None or works is False and not trial.approach['requires']:
         yield report_problem(
@@ -181,7 +181,7 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
             'MPI sends over UCX, but UCX cannot use the %s cards: %s' % (kind, problem[0]),
             problem[1],
             _UCX_REMEDY
-            if mpi and mpi.origin == 'image'
+            if trial.libmpi and trial.libmpi.origin == 'image'
             else 'use approach pure with an image whose MPI has UCX',
         )
     elif works and may_bypass_ucx(trial):
@@ -507,10 +507,11 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     series = find_mpi_series(trial)
     if not _asks_for_cxi(trial) or series in SEEN_OVER_CXI or trial.mpi.get('cxi') is not None:
         return
-    mpi, fabric = trial.libmpi, trial.libfabric
     if (
         trial.mpi_family == 'Cray MPICH'
-        and (mpi and mpi.origin) == (fabric and fabric.origin) == 'host'
+        and (trial.libmpi and trial.libmpi.origin)
+        == (trial.libfabric and trial.libfabric.origin)
+        == 'host'
     ):
         return
     yield report_problem(

@@ -33,18 +33,17 @@ _SOFTWARE = {'AMD': 'ROCm', 'NVIDIA': 'CUDA'}
 @Rule
 def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
     """The image has the software for the site's GPUs: ROCm for AMD, CUDA for NVIDIA."""
-    site, image = trial.site, trial.image
-    maker = find_gpu_maker(site)
+    maker = find_gpu_maker(trial.site)
     if not maker:
         return
-    releases = {'AMD': image.find_rocm_release(), 'NVIDIA': image.find_cuda_release()}
+    releases = {'AMD': trial.image.find_rocm_release(), 'NVIDIA': trial.image.find_cuda_release()}
     release, software, other = releases.pop(maker), _SOFTWARE[maker], list(releases)[0]
     if not release and releases[other]:
         yield report_problem(
             'fails',
             'the image is for %s GPUs (%s %s), but this site has %s GPUs (%s), so programs find no '
-            'GPU' % (other, _SOFTWARE[other], releases[other], maker, site['gpu']['value']),
-            image.path,
+            'GPU' % (other, _SOFTWARE[other], releases[other], maker, trial.site['gpu']['value']),
+            trial.image.path,
             '%s %s, no %s' % (_SOFTWARE[other], releases[other], software),
             'use an image with %s; or run `eb --force` to install for programs that use no GPU'
             % software,
@@ -132,11 +131,10 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
 @Rule
 def check_gtl(trial: Trial) -> Iterator[Finding]:
     """A module that enables GPU support of Cray MPICH injects the GPU transport layer."""
-    mpi = trial.libmpi
     if (
         trial.module_values.get('MPICH_GPU_SUPPORT_ENABLED') == '1'
-        and mpi
-        and mpi.origin == 'host'
+        and trial.libmpi
+        and trial.libmpi.origin == 'host'
         and trial.mpi_family == 'Cray MPICH'
         and not any(name.startswith('libmpi_gtl_') for name in trial.injected)
     ):
@@ -145,7 +143,7 @@ def check_gtl(trial: Trial) -> Iterator[Finding]:
             "the libraries of the site do not include the GPU transport layer (libmpi_gtl_...): the "
             "host's Cray MPICH fails at start without this library, because the module enables GPU "
             "support",
-            mpi,
+            trial.libmpi,
             'MPICH_GPU_SUPPORT_ENABLED=1',
             'add libmpi_gtl_... to `libraries` in the site file',
             Change(

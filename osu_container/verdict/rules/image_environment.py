@@ -159,15 +159,13 @@ def _are_plugins_usable(trial: Trial, value: str) -> bool:
     build may not support the plug-in. The provider rxm is checked as well, because the provider tcp
     may use rxm.
     """
-    fabric = trial.fabric
-    files, release = fabric.get('files', {}), parse_release(fabric.get('release'))
+    files, release = trial.fabric.get('files', {}), parse_release(trial.fabric.get('release'))
     names = (
         set(split_provider(find_provider(trial) or '') + ['rxm'])
         & set(files)
-        & set(fabric.get('inside', []))
+        & set(trial.fabric.get('inside', []))
     )
-    library = trial.libfabric
-    is_image_build = library is not None and library.origin == 'image'
+    is_image_build = trial.libfabric is not None and trial.libfabric.origin == 'image'
     return all(
         files[name] and (files[name] < release or is_image_build and files[name] == release)
         for name in names
@@ -176,10 +174,9 @@ def _are_plugins_usable(trial: Trial, value: str) -> bool:
 
 def _is_prefix_usable(trial: Trial, value: str) -> bool:
     """Return whether OPAL_PREFIX is the folder of the Open MPI in the process."""
-    mpi = trial.libmpi
     folder = value.rstrip('/') + '/lib'
     folders = folder, trial.image.resolve(folder) or folder
-    return mpi is not None and posixpath.normpath(mpi.path).startswith(folders)
+    return trial.libmpi is not None and posixpath.normpath(trial.libmpi.path).startswith(folders)
 
 
 def _is_ucx_unused(trial: Trial, value: str) -> bool:
@@ -206,18 +203,21 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
 
     A variable of the image overrides the module's variable of the same name.
     """
-    module_values, family = trial.module_values, (trial.mpi_family or '')
+    family = trial.mpi_family or ''
     patterns = [_DECIDING.get(family)] + ([_DECIDING['libfabric']] if uses_libfabric(trial) else [])
     if family == 'Open MPI' or find_loaded_file(trial.process, 'libucp.so.0'):
         patterns.append(_DECIDING[UCX])
     names = set(
         name
         for name in trial.environment.variables
-        if name in module_values or any(pattern and pattern.match(name) for pattern in patterns)
+        if name in trial.module_values
+        or any(pattern and pattern.match(name) for pattern in patterns)
     )
     if trial.environment.default is not None:
         names |= set(
-            name for name in module_values if uses_libfabric(trial) or not name.startswith('FI_')
+            name
+            for name in trial.module_values
+            if uses_libfabric(trial) or not name.startswith('FI_')
         )
     # (problem, location) -> names of the variables
     problems: Dict[Tuple[str, str], List[str]] = {}
@@ -226,7 +226,7 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
         - {'FI_PROVIDER'}
         - {entry['name'] for entry in (trial.approach['unset'] + trial.approach.get('exports', []))}
     ):
-        expected = module_values.get(name)
+        expected = trial.module_values.get(name)
         variable = resolve_process_variable(trial.environment, name, expected)
         value = variable and variable.value
         if value == expected and (value is not None or variable is None):
@@ -260,16 +260,15 @@ _NEEDED_PARTS = {'self', 'sm', 'vader', 'tcp', 'cm', 'ob1', 'basic', 'hash', 'na
 @Rule
 def check_parameter_files(trial: Trial) -> Iterator[Finding]:
     """No parameter file of Open MPI or PMIx in the image chooses the network."""
-    mpi = trial.libmpi
     if (
         trial.image.is_partial
         or trial.mpi_family != 'Open MPI'
-        or mpi is None
-        or mpi.origin != 'image'
+        or trial.libmpi is None
+        or trial.libmpi.origin != 'image'
     ):
         return
     set_already = set(trial.module_values) | set(trial.environment.variables)
-    for name, (value, path) in sorted(read_mca_parameters(trial.image, mpi.path).items()):
+    for name, (value, path) in sorted(read_mca_parameters(trial.image, trial.libmpi.path).items()):
         excluded = set(value.lstrip('^').split(',')) if value.startswith('^') else None
         if (
             name in set_already
@@ -309,15 +308,14 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
         return
     variable = find_provider_variable(trial)
     module_value = trial.module_values.get('FI_PROVIDER')
-    environment = trial.environment
     if (
         variable
         and variable.value == module_value
-        or 'FI_PROVIDER' not in environment.variables
-        and environment.default is None
+        or 'FI_PROVIDER' not in trial.environment.variables
+        and trial.environment.default is None
     ):
         return
-    location = (variable or environment.variables['FI_PROVIDER']).location or ''
+    location = (variable or trial.environment.variables['FI_PROVIDER']).location or ''
     provider = trial.site['provider']['value']
     remedies = (
         Change('remove FI_PROVIDER from the image', removed=['FI_PROVIDER']),

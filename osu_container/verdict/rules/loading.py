@@ -7,6 +7,7 @@ import re
 from posixpath import basename, dirname
 from typing import Any, Dict, Iterator, List, Tuple
 
+from osu_container.base.shell import quote
 from osu_container.image.environment import resolve_process_variable
 from osu_container.image.loader import (
     LoadedFile,
@@ -125,7 +126,7 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
 
     The remedy is START_REMEDY if the cause is uncertain.
     """
-    environment, requester = trial.environment, library.requester
+    requester = library.requester
     if '/' in library.name and library.name in trial.opened_libraries:
         return (
             'mpi4py opens the library of the image by the path %s' % library.path,
@@ -139,7 +140,7 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
         )
     cause = trial.preload.get(library.path)
     if cause:
-        variable = environment.variables.get(cause)
+        variable = trial.environment.variables.get(cause)
         location = variable and variable.location or cause
         return (
             'the image preloads %s (%s)' % (library.path, location),
@@ -148,7 +149,7 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
                 trial, 'remove %s from %s' % (library.path, location), location, library.path
             ),
         )
-    variable = environment.variables.get('LD_LIBRARY_PATH') or environment.default
+    variable = trial.environment.variables.get('LD_LIBRARY_PATH') or trial.environment.default
     location = variable and variable.location or trial.image.path
     evidence = [(location, 'LD_LIBRARY_PATH')]
     if INJECT_FOLDER not in trial.library_path:
@@ -158,17 +159,20 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
                 evidence,
                 START_REMEDY,
             )
+        move = remove_words(
+            trial,
+            'remove the line that sets LD_LIBRARY_PATH, and set LD_LIBRARY_PATH in a script in %s '
+            'with a name that sorts before %s, such as 90-environment.sh' % posixpath.split(TARGET),
+            location,
+        )
+        if isinstance(move, Change) and variable:
+            setting = set_variable('', 'LD_LIBRARY_PATH=' + quote(variable.value or ''))
+            move = move._replace(texts={**setting.texts, **move.texts})
         return (
             "the image replaces LD_LIBRARY_PATH after the module's script has prepended the host's "
             'folder (%s)' % (location if variable else 'unset'),
             evidence,
-            _move_line(
-                trial,
-                'remove the line that sets LD_LIBRARY_PATH, and set LD_LIBRARY_PATH in a script in '
-                '%s with a name that sorts before %s, such as 90-environment.sh'
-                % posixpath.split(TARGET),
-                location,
-            ),
+            move,
         )
     if requester and library.name != soname:
         return (
@@ -189,8 +193,10 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
             ),
         )
     folder, owner = dirname(library.path), requester
-    folders = trial.library_path
-    first = tuple(name.rstrip('/') + '/' for name in folders[: folders.index(INJECT_FOLDER)])
+    first = tuple(
+        name.rstrip('/') + '/'
+        for name in trial.library_path[: trial.library_path.index(INJECT_FOLDER)]
+    )
     if owner is None or library.path.startswith(first):
         return (
             'the image prepends %s to LD_LIBRARY_PATH (%s), which ld.so searches first'
@@ -214,19 +220,6 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
     )
 
 
-def _move_line(trial: Trial, text: str, location: str) -> Remedy:
-    """Return the remedy to move a line of a script of the image to an environment script."""
-    change = remove_words(trial, text, location)
-    if isinstance(change, str):
-        return change
-    path, _, number = location.rpartition(':')
-    line = (trial.image.read_text(path) or '').splitlines(True)[int(number) - 1]
-    script = dirname(TARGET) + '/90-environment.sh'
-    return change._replace(
-        texts={script: (trial.image.read_text(script) or '') + line, **change.texts}
-    )
-
-
 def _list_processes(trial: Trial) -> List[Process]:
     """Return the process of the program and, if there is one, the entrypoint's process."""
     return list(filter(None, [trial.process, trial.entrypoint_process]))
@@ -240,8 +233,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
     Libraries of NVIDIA's driver always come from the host.
     """
     image, processes = trial.image, _list_processes(trial)
-    missing_dependencies = trial.missing_dependencies
-    for soname, facts in [] if image.is_partial else missing_dependencies:
+    for soname, facts in [] if image.is_partial else trial.missing_dependencies:
         yield report_problem(
             'fails',
             '%s of the host needs %s, which neither the host nor the image has'
@@ -261,7 +253,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
             'replace the file by a shared library, because only compilers can read a linker script',
         )
     # The rule "mounted over" reports the libraries that a mount hides.
-    reported = [*list_hidden_names(trial), *dict(missing_dependencies)]
+    reported = [*list_hidden_names(trial), *dict(trial.missing_dependencies)]
     for name, requester in [pair for process in processes for pair in process.missing]:
         is_driver, paths = DRIVER_LIBRARY.match(name), image.find_files('.*/' + re.escape(name))
         if is_driver and find_gpu_maker(trial.site) == 'NVIDIA':

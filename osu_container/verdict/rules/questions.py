@@ -66,8 +66,7 @@ def format_version_problem(problem: Tuple[LoadedFile, str, List[str], LoadedFile
 
 def find_mpi_path(trial: Trial) -> str:
     """Return the path of the MPI library in the process, or the MPI's soname if not loaded."""
-    mpi = trial.libmpi
-    return mpi.facts.path if mpi else trial.soname
+    return trial.libmpi.facts.path if trial.libmpi else trial.soname
 
 
 def may_open_libfabric(trial: Trial) -> bool:
@@ -76,11 +75,10 @@ def may_open_libfabric(trial: Trial) -> bool:
 
     Intel MPI opens libfabric with dlopen(), and only if the ranks are on several nodes.
     """
-    started = trial.started
     return (
-        started is not None
-        and started.libfabric is None
-        and len(started.libmpi) == 1
+        trial.started is not None
+        and trial.started.libfabric is None
+        and len(trial.started.libmpi) == 1
         and 'libfabric.so.1' in (trial.mpi.get('opens') or ())
     )
 
@@ -126,10 +124,9 @@ def set_variable(remedy: str, assignment: str) -> Change:
 
 def find_mpi_series(trial: Trial) -> Optional[Tuple[str, str]]:
     """Return (family, 'major.minor') of the MPI in the process, None if a part is unknown."""
-    traits = trial.mpi
-    numbers = parse_release(traits.get('release'))
-    if traits.get('family') and len(numbers) > 1:
-        return traits['family'], '%d.%d' % numbers[:2]
+    numbers = parse_release(trial.mpi.get('release'))
+    if trial.mpi.get('family') and len(numbers) > 1:
+        return trial.mpi['family'], '%d.%d' % numbers[:2]
     return None
 
 
@@ -159,8 +156,10 @@ def list_hidden_names(trial: Trial) -> Dict[str, Tuple[str, CoveringMount]]:
 
     Each name is a started file, or a library that ld.so does not find.
     """
-    started = trial.launched
-    paths = [path for path, _ in started.scripts] + [started.program, *started.words[:1]]
+    paths = [path for path, _ in trial.launched.scripts] + [
+        trial.launched.program,
+        *trial.launched.words[:1],
+    ]
     candidates = [(path, path) for path in paths if path]
     for name, _ in trial.process.missing:
         inside = [name] if '/' in name else trial.image.find_files('.*/' + re.escape(name))

@@ -164,7 +164,7 @@ def find_start_failure(trial: Trial, start: Start) -> Optional[str]:
 
 def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
     """Return the finding on a command of which no process has loaded an MPI library."""
-    failure, path = find_start_failure(trial, start), trial.program
+    failure = find_start_failure(trial, start)
     if failure:
         return make_finding(
             'fails',
@@ -172,11 +172,11 @@ def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
             [(line, text) for text in start.output],
             'install in the image what the message names, in the release that the message names',
         )
-    if trial.is_static and path and has_static_mpi(trial.image, path):
+    if trial.is_static and trial.program and has_static_mpi(trial.image, trial.program):
         return make_finding(
             NOTE,
             'the started program %s is linked statically with MPI, so no MPI library is loaded'
-            % path,
+            % trial.program,
         )
     ending = (
         'was terminated after %.0f s' % start.seconds
