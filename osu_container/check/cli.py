@@ -231,8 +231,7 @@ def print_verdicts(
     facts, best = summarize_image(image, program_count), recommend_approach(verdicts, site)
     progress.stop()
     if options.json:
-        data = build_verdict_data(facts, site, host, runtime, verdicts, best)
-        print(json.dumps(data, indent=1))
+        print(json.dumps(build_verdict_data(facts, site, host, runtime, verdicts, best), indent=1))
     else:
         eb_options, command_options = format_site_options(options)
         first = split_command(options.program)[0] if options.program and best else ''
@@ -332,8 +331,7 @@ def build_verdict_data(
 def fold_words(text: str, indent: str = '', further_indent: str = '') -> List[str]:
     """Return `text` wrapped into lines; a command in backticks stays on one line."""
     kept = re.sub('`[^`]*`', lambda match: match.group().replace(' ', '\xa0'), text)
-    lines = columns.fill_text(kept, indent, further_indent).replace('\xa0', ' ')
-    return lines.split('\n')
+    return columns.fill_text(kept, indent, further_indent).replace('\xa0', ' ').split('\n')
 
 
 def _fold_entry(title: str, words: str) -> List[str]:
@@ -568,8 +566,10 @@ def format_unknown_approaches(
     unknown = [name for name, level in levels.items() if level == 'unknown']
     if not unknown or levels.get(best or '') == 'works':
         return []
-    proof = 'osu-container proof -- %s ...' % launching.select_launcher_command(site)
-    lines = ["    with a module that uses approach %s: %s" % (unknown[0], proof)]
+    lines = [
+        "    with a module that uses approach %s: %s"
+        % (unknown[0], 'osu-container proof -- %s ...' % launching.select_launcher_command(site))
+    ]
     if not any(verdict.start for verdict in verdicts):  # Otherwise the start gave no answer.
         names = {(verdict.program or 'COMMAND').partition(' -> ')[0] for verdict in verdicts}
         lines.insert(

@@ -25,7 +25,7 @@ from osu_container.image.elf import ElfFacts
 from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.image.loader import simulate_load
 from osu_container.image.sif import ImageError
-from osu_container.verdict.trial import Container
+from osu_container.verdict.trial import Container, find_process_mpi
 
 
 class Command(NamedTuple):
@@ -148,10 +148,7 @@ def find_mpi_soname(image: Image, path: str) -> Optional[str]:
     The soname is also returned if the image lacks the library.
     """
     process = simulate_load([path], Container(image, {}, {}), image.list_library_folders())
-    names = [
-        name for library in process.loaded for name in (library.name, library.facts.soname)
-    ] + [name for name, _ in process.missing]
-    return next((name for name in names if name in MPI_FAMILIES), None)
+    return find_process_mpi(process)
 
 
 def has_static_mpi(image: Image, path: str) -> bool:

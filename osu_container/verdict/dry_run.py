@@ -231,9 +231,12 @@ def find_mpi4py(trial: Trial) -> Tuple[Optional[str], Optional[str]]:
     if not python or python.problem or python.has_own_folder or unknown or environment.default:
         return None, None
     folder = dirname(trial.image.resolve(python.script) or '') if python.script else ''
-    settings = _render_wrapper_settings(trial, 'PYTHON|MPI4PY|LD_')
     code = [python.path] + python.options + ['-c', _FIND_MPI4PY % _MARK, folder]
-    output = _run_container(trial, settings, code + ['numpy'] * python.uses_numpy)
+    output = _run_container(
+        trial,
+        _render_wrapper_settings(trial, 'PYTHON|MPI4PY|LD_'),
+        code + ['numpy'] * python.uses_numpy,
+    )
     answer = re.search(r'(?m)^%s (/.*)$' % _MARK, output)
     errors = re.findall(r'(?m)^.*(?:Error\b|Fatal Python error|error while loading).*$', output)
     # The dry run hides the home folder, in which the run may find the missing module.

@@ -191,9 +191,11 @@ def collect_facts(
             }
             for path, target in list_plugin_folders(approach, site, host)
         ]
-    image_facts = _read_image_facts(image, set(trial.injected), trial.soname, trial.libfabric)
     return {
-        'image': {**image_facts, 'uses_libfabric': uses_libfabric(trial) is not False},
+        'image': {
+            **_read_image_facts(image, set(trial.injected), trial.soname, trial.libfabric),
+            'uses_libfabric': uses_libfabric(trial) is not False,
+        },
         'host': facts,
         'verdict': {
             'level': verdict.level,
@@ -363,10 +365,9 @@ def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
 
 def _read_output(*words: str) -> str:
     """Run a command and return what the command prints to standard output."""
-    proc = subprocess.Popen(
+    return subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
-    )
-    return proc.communicate()[0]
+    ).communicate()[0]
 
 
 def _has_setuid(command: str) -> Optional[bool]:

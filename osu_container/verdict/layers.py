@@ -176,13 +176,11 @@ def _find_ucx(trial: Trial) -> Optional[LoadedFile]:
             load_image_file(trial, path)
             for path in trial.image.find_folder_files(dirname(trial.image_mpi.path), _PML_UCX)
         ]
-    libraries = (
-        find_loaded_file(process, name)
-        for process in processes
-        if find_loaded_file(process, 'libucp.so.0')
-        for name in ('libucs.so.0', 'libucp.so.0')
-    )
-    return next((library for library in libraries if library is not None), None)
+    for process in processes:
+        if find_loaded_file(process, 'libucp.so.0'):
+            names = ('libucs.so.0', 'libucp.so.0')
+            return next(filter(None, (find_loaded_file(process, name) for name in names)))
+    return None
 
 
 def find_ucx_problem(trial: Trial) -> Optional[Tuple[str, List[Tuple[str, str]]]]:

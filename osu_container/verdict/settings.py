@@ -386,9 +386,9 @@ def build_settings(
     host, image = facts['host'], facts.get('image', {})
     approach = select_host_mpi(approach, image.get('soname'))
     list_host_libraries(approach, site)
-    by_owner, comes_from = {'image': image, 'host': host}, approach['comes_from']
+    by_owner = {'image': image, 'host': host}
     mpi, libfabric = (
-        by_owner[comes_from[name]][key]
+        by_owner[approach['comes_from'][name]][key]
         for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric'))
     )
     plugin = (image if approach['container'] else host).get('rccl_plugin')
@@ -424,16 +424,15 @@ def _build_stack(
 ) -> Stack:
     comes_from, pmi = approach['comes_from'], select_pmi(approach, site)
     owner = comes_from['libfabric'] if uses_libfabric else NO_LIBFABRIC
-    values = {
-        variable['name']: variable['value'] for variable in variables if owner != NO_LIBFABRIC
-    }
     return Stack(
         mpi="%s of the %s" % (mpi, comes_from['libmpi']),
         libfabric='no libfabric'
         if owner == NO_LIBFABRIC
         else "libfabric %s of the %s" % (libfabric, owner),
         libfabric_owner=owner,
-        provider=values.get('FI_PROVIDER'),
+        provider=(
+            {variable['name']: variable['value'] for variable in variables if owner != NO_LIBFABRIC}
+        ).get('FI_PROVIDER'),
         pmi=pmi,
         pmi_variable=site['pmi_variables']['value'].get(pmi),
         launcher=launching.select_launcher(site),
@@ -666,13 +665,13 @@ def format_placement_note(site: Dict[str, Any]) -> str:
 
 def explain_settings(settings: Settings) -> Dict[str, Any]:
     """Return the data that osu-explain prints: variables and binds, each with why and origin."""
-    site, approach = 'site %s' % settings.site, 'approach %s' % settings.approach
+    approach = 'approach %s' % settings.approach
     launcher = LAUNCHERS[settings.stack.launcher]
     chosen = [
         {
             'name': name,
             'value': kind,
-            'origin': site,
+            'origin': 'site %s' % settings.site,
             'source': launcher['source'],
             'date': launcher['date'],
             'evidence': 'derived',

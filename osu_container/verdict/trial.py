@@ -599,14 +599,10 @@ def list_plugin_folders(
     approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
 ) -> List[Tuple[str, str]]:
     """Return [(host path, container path)] of the plug-in folders of the host's Open MPI."""
-    folders = [
-        folder
-        for name in approach['inject']
-        for folder in site['libraries'][name].get('folders', {}).items()
-    ]
     return sorted(
         (host.add_root(path), posixpath.join(dirname(INJECT_FOLDER), place))
-        for place, path in folders
+        for name in approach['inject']
+        for place, path in site['libraries'][name].get('folders', {}).items()
         if host.exists(host.add_root(path))
     )
 
@@ -624,7 +620,7 @@ def select_image_mpi(image: Image, families: Sequence[str]) -> Tuple[str, str, s
     )
 
 
-def _find_process_mpi(process: Process) -> Optional[str]:
+def find_process_mpi(process: Process) -> Optional[str]:
     """Return the soname of the MPI that a process needs, even if missing; None without MPI."""
     return next(
         (
@@ -797,7 +793,7 @@ def build_trial(
         image, select_program(image, program, image.evaluate_environment()), mpi4py
     )
     if started:
-        requested = _find_process_mpi(read_loaded_process(started, Container(image, {}, {}), host))
+        requested = find_process_mpi(read_loaded_process(started, Container(image, {}, {}), host))
     soname = requested or soname
     if 'libmpi' in approach['inject']:
         approach = select_host_mpi(approach, soname)
@@ -842,7 +838,7 @@ def build_trial(
     is_static = start is not None and not image.read_elf_files([start])[start].dynamic
     if started:
         process, reason = read_loaded_process(started, container, host), None
-        process_mpi = _find_process_mpi(process)
+        process_mpi = find_process_mpi(process)
         mpi = find_loaded_file(process, process_mpi) if process_mpi else None
         if mpi and started.libfabric is None and not approach.get('entrypoint'):
             # Intel MPI opens libfabric only if the ranks are on several nodes.
@@ -858,7 +854,7 @@ def build_trial(
         opened, process, reason = _resolve_startup(
             image, launched, container, library_path, preload + [start], mpi4py
         )
-        process_mpi = _find_process_mpi(process)
+        process_mpi = find_process_mpi(process)
     if process_mpi:
         # mpi4py accepts a host MPI of the other ABI as well
         if not requested or MPI_FAMILIES[process_mpi] == MPI_FAMILIES[soname]:
@@ -873,8 +869,10 @@ def build_trial(
         by_soname = image.libraries.get(soname) == path or soname in injected
         roots = preload + [soname if by_soname else path] * bool(path)
         # Programs for AMD GPUs need HIP themselves.
-        hip = image.find_files(r'.*/libamdhip64\.so\.\d+') if image.is_partial else []
-        opened = [basename(name) for name in hip]
+        opened = [
+            basename(name)
+            for name in (image.find_files(r'.*/libamdhip64\.so\.\d+') if image.is_partial else [])
+        ]
         start = start if is_static else None
         process = simulate_load(roots, container, library_path, opened)
 
@@ -900,15 +898,17 @@ def build_trial(
         _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
         or {}
     )
-    module_variables = collect_module_variables(
-        approach,
-        site,
-        '%s %s' % (mpi_traits.get('family'), mpi_traits.get('release')),
-        fabric.get('release'),
-        rccl_plugin,
-        image.find_rocm_release(),
-    )[None]
-    module_values = {variable['name']: variable['value'] for variable in module_variables}
+    module_values = {
+        variable['name']: variable['value']
+        for variable in collect_module_variables(
+            approach,
+            site,
+            '%s %s' % (mpi_traits.get('family'), mpi_traits.get('release')),
+            fabric.get('release'),
+            rccl_plugin,
+            image.find_rocm_release(),
+        )[None]
+    }
     return Trial(
         approach,
         site,
@@ -952,8 +952,12 @@ class NoMpiError(ImageError):
 
 def make_container(trial: Trial) -> Container:
     """Return the predicted container of `trial`, without libraries opened by dlopen()."""
-    names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
-    return Container(trial.image, names, {}, trial.mounts)
+    return Container(
+        trial.image,
+        map_opened_names(trial.approach, trial.site, trial.host, trial.injected),
+        {},
+        trial.mounts,
+    )
 
 
 def load_image_file(trial: Trial, path: str) -> Process:
@@ -977,10 +981,15 @@ def _find_requested_mpi(
     program = launched.program
     if not program or not image.read_elf_files([program])[program].dynamic:
         return None
-    library_path = _list_library_path(launched.environment)
-    container = Container(image, {}, {})
-    return _find_process_mpi(
-        _resolve_startup(image, launched, container, library_path, [program], mpi4py)[1]
+    return find_process_mpi(
+        _resolve_startup(
+            image,
+            launched,
+            Container(image, {}, {}),
+            _list_library_path(launched.environment),
+            [program],
+            mpi4py,
+        )[1]
     )
 
 
@@ -1079,8 +1088,10 @@ def _resolve_preloads(
     known = (
         variable and variable.exported is not False and (variable.value or variable.known_prefix)
     )
-    file_text = image.read_text(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None
-    for origin, text in (('LD_PRELOAD', known), (PRELOAD_FILE, file_text)):
+    for origin, text in (
+        ('LD_PRELOAD', known),
+        (PRELOAD_FILE, image.read_text(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None),
+    ):
         for name in re.findall(r'[^:\s]+', text or ''):
             path = find_library(name, None, container, library_path)
             if path and container.read_elf_files([path]):
@@ -1130,8 +1141,7 @@ def _map_opened_libraries(
             except ImageError:  # The file is damaged, or is for another processor.
                 opened[real] = []
             if MPI_FAMILIES[basename(path)] == 'Open MPI':
-                folder = dirname(real)
-                opened[real] += image.find_folder_files(folder, OPEN_MPI_OVER_LIBFABRIC)
+                opened[real] += image.find_folder_files(dirname(real), OPEN_MPI_OVER_LIBFABRIC)
         opened[path] = opened[real]
     for soname, facts in injected.items():
         if soname in MPI_FAMILIES:

@@ -289,9 +289,10 @@ def judge_approaches(
     verdicts = []
     for name in names:
         progress('judging %s with %s' % (name, image.path))
-        approach = resolve_approach(name)
         verdicts.append(
-            judge_approach(approach, site, image, host, program, runtime, dry_run, starter)
+            judge_approach(
+                resolve_approach(name), site, image, host, program, runtime, dry_run, starter
+            )
         )
     return judge_remedies(verdicts, site, image, host, program, runtime)
 

@@ -28,9 +28,10 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     An approach that injects no library needs only an MPI that the site's launcher can start.
     """
     protocols = trial.mpi.get('pmi') or []
-    cannot_start = protocols and _find_required_pmi(trial) not in protocols
     families, injects = list_mpi_families(trial.approach), trial.approach['inject']
-    if trial.family in families or not (injects or cannot_start):
+    if trial.family in families or not (
+        injects or (protocols and _find_required_pmi(trial) not in protocols)
+    ):
         return
     names = [
         "%s (%s)" % (each, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == each)[-1])

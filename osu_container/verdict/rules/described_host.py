@@ -50,10 +50,10 @@ def unknown_host(trial: Trial) -> Iterator[Finding]:
     """The published data show which host libraries the module injects."""
     evidence = list_undescribed_facts(trial)
     if evidence:
-        gaps = ['%s of %s' % (fact, basename(path)) for path, fact in evidence]
         yield make_finding(
             'unknown',
-            'the host was not inspected, and the published data lack ' + shorten_names(gaps),
+            'the host was not inspected, and the published data lack '
+            + shorten_names(['%s of %s' % (fact, basename(path)) for path, fact in evidence]),
             [(path, 'not described: ' + fact) for path, fact in evidence],
             DESCRIPTION_REMEDY,
         )
@@ -77,14 +77,13 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
         gaps = host.list_unknown_facts(facts.path)
         missing += [(facts.path, _WORDS[name]) for name in names if name in gaps]
         # A library of the host's build is injected even if the image has a library of this name.
-        build = trial.site['one_build']['value']
         missing += [
             (facts.path, 'the path of the dependency %s' % name)
             for name in facts.needed
             if name not in GLIBC_SONAMES
             and (
                 host.has_known_paths(name) is False
-                or build
+                or trial.site['one_build']['value']
                 and host.has_known_paths(name) is None
                 and name not in trial.injected
             )

@@ -116,9 +116,9 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
 
 def _export_variables(**variables: str) -> Change:
     """Return the remedy to export variables before the launcher."""
-    text = ' '.join('%s=%s' % variable for variable in variables.items())
     return Change(
-        'run `export %s` before srun, which passes the environment to the container' % text,
+        'run `export %s` before srun, which passes the environment to the container'
+        % ' '.join('%s=%s' % variable for variable in variables.items()),
         exports=variables,
     )
 
@@ -364,14 +364,13 @@ def _find_requested_api(trial: Trial, api: Optional[Tuple[int, ...]]) -> Optiona
         'verbs': 'verbs;ofi_rxm',
         'tcp': 'ofi_rxm' if api and api < _TCP_ALONE else 'tcp',
     }.get(provider or '', provider)
-    version = requests.get(
-        capability_set, requests.get((provider or '').rpartition(';')[2], requests[''])
-    )
     return tuple(
         int(value) if value.isdigit() else number
         for value, number in zip(
             (resolve_variable(trial, name) or '' for name in _API_VARIABLES),
-            version,
+            requests.get(
+                capability_set, requests.get((provider or '').rpartition(';')[2], requests[''])
+            ),
         )
     )
 

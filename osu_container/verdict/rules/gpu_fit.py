@@ -97,8 +97,11 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
             ('%s needs %s, which is missing' % (path, needed), path)
             for needed, _ in process.missing[len(trial.process.missing) :]
         ]
-    uses_libfabric = any('libfabric.so.1' in library.facts.needed for library in loaded)
-    if provider_name == 'cxi' and not (process.broken or problems or uses_libfabric):
+    if provider_name == 'cxi' and not (
+        process.broken
+        or problems
+        or any('libfabric.so.1' in library.facts.needed for library in loaded)
+    ):
         yield (
             '%s does not use libfabric, which Slingshot requires' % path,
             (path, 'no DT_NEEDED libfabric.so.1'),

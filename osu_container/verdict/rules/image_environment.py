@@ -143,8 +143,11 @@ def check_privileges(trial: Trial) -> Iterator[Finding]:
 
 def _is_netmod_usable(trial: Trial, value: str) -> bool:
     """Return whether MPIR_CVAR_CH4_NETMOD names a netmod of libmpi, or has no effect."""
-    device = trial.mpi.get('device') or []
-    netmods = [name.partition(':')[2] for name in device if name.startswith('ch4:')]
+    netmods = [
+        name.partition(':')[2]
+        for name in (trial.mpi.get('device') or [])
+        if name.startswith('ch4:')
+    ]
     # A libmpi with one netmod ignores the variable. The rules "netmod" and "UCX" evaluate the
     # variable for other libmpi.
     return bool(netmods) and (len(netmods) < 2 or value in netmods)
@@ -231,9 +234,10 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
         value = variable and variable.value
         if value == expected and (value is not None or variable is None):
             continue
-        is_harmless = expected is None and _HARMLESS.match('%s=%s' % (name, value))
         if value and (
-            is_harmless or name in _VARIABLE_CHECKS and _VARIABLE_CHECKS[name](trial, value)
+            (expected is None and _HARMLESS.match('%s=%s' % (name, value)))
+            or name in _VARIABLE_CHECKS
+            and _VARIABLE_CHECKS[name](trial, value)
         ):
             continue
         location = (variable or trial.environment.variables[name]).location or ''
@@ -260,15 +264,12 @@ _NEEDED_PARTS = {'self', 'sm', 'vader', 'tcp', 'cm', 'ob1', 'basic', 'hash', 'na
 @Rule
 def check_parameter_files(trial: Trial) -> Iterator[Finding]:
     """No parameter file of Open MPI or PMIx in the image chooses the network."""
-    if (
-        trial.image.is_partial
-        or trial.mpi_family != 'Open MPI'
-        or trial.libmpi is None
-        or trial.libmpi.origin != 'image'
-    ):
+    if trial.image.is_partial or trial.mpi_family != 'Open MPI' or trial.image_mpi is None:
         return
     set_already = set(trial.module_values) | set(trial.environment.variables)
-    for name, (value, path) in sorted(read_mca_parameters(trial.image, trial.libmpi.path).items()):
+    for name, (value, path) in sorted(
+        read_mca_parameters(trial.image, trial.image_mpi.path).items()
+    ):
         excluded = set(value.lstrip('^').split(',')) if value.startswith('^') else None
         if (
             name in set_already
@@ -279,7 +280,6 @@ def check_parameter_files(trial: Trial) -> Iterator[Finding]:
             or name in ('OMPI_MCA_pml', 'OMPI_MCA_mtl')
         ):
             continue  # The network rules evaluate pml and mtl.
-        line = r'(?m)^[ \t]*%s[ \t]*=.*' % name.partition('_MCA_')[2]
         yield report_problem(
             'unknown',
             'the parameter file %s sets %s=%s, and check has no rule for the effect of this '
@@ -288,7 +288,13 @@ def check_parameter_files(trial: Trial) -> Iterator[Finding]:
             '%s=%s' % (name, value),
             Change(
                 'remove the line with this parameter from the parameter file',
-                texts={path: re.sub(line, '', trial.image.read_text(path) or '')},
+                texts={
+                    path: re.sub(
+                        r'(?m)^[ \t]*%s[ \t]*=.*' % name.partition('_MCA_')[2],
+                        '',
+                        trial.image.read_text(path) or '',
+                    )
+                },
             ),
         )
 

@@ -166,8 +166,12 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
             location,
         )
         if isinstance(move, Change) and variable:
-            setting = set_variable('', 'LD_LIBRARY_PATH=' + quote(variable.value or ''))
-            move = move._replace(texts={**setting.texts, **move.texts})
+            move = move._replace(
+                texts={
+                    **set_variable('', 'LD_LIBRARY_PATH=' + quote(variable.value or '')).texts,
+                    **move.texts,
+                }
+            )
         return (
             "the image replaces LD_LIBRARY_PATH after the module's script has prepended the host's "
             'folder (%s)' % (location if variable else 'unset'),
@@ -296,10 +300,9 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
 
     Examples are FABRIC_1.7, GLIBC_2.34 and GLIBCXX_3.4.30.
     """
-    problems = [
+    for problem in [
         problem for process in _list_processes(trial) for problem in list_version_problems(process)
-    ]
-    for problem in problems:
+    ]:
         library, soname, versions, provider = problem
         remedy = 'use an image with a newer %s' % soname
         if provider.origin == 'host':
@@ -331,14 +334,15 @@ def undefined_symbol(trial: Trial) -> Iterator[Finding]:
         return
     if may_offer_unknown_symbols(trial):
         return  # The rule 'facts of the host' reports this.
-    bind_now = resolve_process_variable(trial.environment, 'LD_BIND_NOW')
     reported = {library.facts.path for library, _, _, _ in list_version_problems(trial.process)}
     by_library: Dict[str, Tuple[LoadedFile, List[Tuple[str, bool]]]] = {}
     for library, symbol, immediate in list_undefined_symbols(trial.process):
         if library.facts.path not in reported:
             by_library.setdefault(library.path, (library, []))[1].append((symbol, immediate))
     for library, symbols in by_library.values():
-        is_immediate = bind_now or any(immediate for _, immediate in symbols)
+        is_immediate = resolve_process_variable(trial.environment, 'LD_BIND_NOW') or any(
+            immediate for _, immediate in symbols
+        )
         listed = shorten_names([symbol for symbol, _ in symbols])
         yield report_problem(
             'fails' if is_immediate else 'unknown',
@@ -370,8 +374,11 @@ def list_differences(trial: Trial, listing: Listing) -> List[str]:
         name for _, _, names, _ in list_version_problems(process) for name in names
     ) or {symbol.partition('@')[0] for _, symbol, _ in list_undefined_symbols(process)}
     if listing.problem:
-        fails = process.broken or complaints or trial.environment.exit_point
-        return [] if fails else [listing.problem]
+        return (
+            []
+            if (process.broken or complaints or trial.environment.exit_point)
+            else [listing.problem]
+        )
     if process.broken:
         return ['%s is not a valid library' % process.broken[0][0]]
 

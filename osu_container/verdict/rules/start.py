@@ -156,8 +156,11 @@ def find_start_failure(trial: Trial, start: Start) -> Optional[str]:
     failure = next((text for text in lines if _START_FAILURE.match(text)), None)
     entered = re.match(r".*\bcd: (?:can't cd to )?((/[^/:]+)/[^:]+)", ''.join(lines[-1:]))
     is_in_image = entered and trial.image.find_file_type(entered.group(2)) == 'd'
-    is_hidden = entered and find_mount(trial.mounts, entered.group(1))
-    if is_in_image and not is_hidden or _UNSET_VARIABLE.match(''.join(lines[-1:])):
+    if (
+        is_in_image
+        and not (entered and find_mount(trial.mounts, entered.group(1)))
+        or _UNSET_VARIABLE.match(''.join(lines[-1:]))
+    ):
         failure = failure or lines[-1]
     return failure
 
@@ -209,7 +212,7 @@ def _names_host_folder(text: Optional[str]) -> bool:
 @Rule
 def check_interpreter(trial: Trial) -> Iterator[Finding]:
     """Every started file is executable, and the image has the interpreter of every script."""
-    image, entrypoint = trial.image, trial.approach.get('entrypoint')
+    image = trial.image
     started = trial.launched.scripts
     if image.is_partial:
         return
@@ -223,7 +226,7 @@ def check_interpreter(trial: Trial) -> Iterator[Finding]:
                 'mode ' + image.tree.read_file_mode(path),
                 'run `chmod a+x %s` in the recipe of the image' % path,
             )
-    scripts = image.read_entrypoint() if entrypoint else []
+    scripts = image.read_entrypoint() if trial.approach.get('entrypoint') else []
     for path, text in [script for script in scripts if _names_host_folder(script[1])] + [*started]:
         missing = find_interpreter(image, text)[1]
         if missing:
