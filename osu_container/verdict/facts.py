@@ -150,11 +150,11 @@ def collect_facts(
     The image must be open. Raises FactsError as read_facts() does, and ImageError or ElfError if a
     file cannot be read.
     """
-    approach, site, image, host = trial.approach, trial.site, trial.image, trial.host
+    approach, site, host = trial.approach, trial.site, trial.host
     for finding in verdict.findings:  # No option of eb helps.
         if finding.rule in ('other MPI', 'host path missing') and finding.level == 'fails':
             raise FactsError(
-                "%s. To do: %s (image %s)" % (finding.reason, finding.remedy, image.path)
+                "%s. To do: %s (image %s)" % (finding.reason, finding.remedy, trial.image.path)
             )
     if verdict.level == 'fails' and not force:
         # EasyBuild 4.9 prints the first 300 characters only, so the problem comes first.
@@ -166,7 +166,7 @@ def collect_facts(
                 '\n  '.join(
                     finding.reason for finding in verdict.findings if finding.level == 'fails'
                 ),
-                shell.quote_path(image.path),
+                shell.quote_path(trial.image.path),
                 site['name'],
             )
         )
@@ -175,7 +175,7 @@ def collect_facts(
         'runtime': runtime,
         'files': list_bound_files(approach, site, host),
         'injected': _describe_injected_libraries(
-            approach, site, host, trial.injected, image.libraries
+            approach, site, host, trial.injected, trial.image.libraries
         ),
     }
     if approach.get('entrypoint'):
@@ -193,7 +193,7 @@ def collect_facts(
         ]
     return {
         'image': {
-            **_read_image_facts(image, set(trial.injected), trial.soname, trial.libfabric),
+            **_read_image_facts(trial.image, set(trial.injected), trial.soname, trial.libfabric),
             'uses_libfabric': uses_libfabric(trial) is not False,
         },
         'host': facts,

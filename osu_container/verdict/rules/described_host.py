@@ -102,7 +102,9 @@ def unknown_facts(trial: Trial) -> Iterator[Finding]:
     if not trial.host.is_partial or not trial.injected:
         return
     for path, fact, gap in (
-        _list_unknown_versions(trial) + _list_unknown_symbols(trial) + _list_unknown_traits(trial)
+        *_list_unknown_versions(trial),
+        *_list_unknown_symbols(trial),
+        *_list_unknown_traits(trial),
     ):
         glibc = fact == LIBC_VERSIONS and trial.host.glibc
         yield report_problem(
@@ -120,26 +122,23 @@ def unknown_facts(trial: Trial) -> Iterator[Finding]:
         )
 
 
-def _list_unknown_versions(trial: Trial) -> List[Gap]:
-    """Return a Gap for each unknown symbol version that decides whether the process starts."""
-    unknown_versions = []
+def _list_unknown_versions(trial: Trial) -> Iterator[Gap]:
+    """Yield a Gap for each unknown symbol version that decides whether the process starts."""
     process = trial.rccl_plugin[1] if trial.rccl_plugin else trial.process
     dependents = list_glibc_dependents(trial) if not has_sufficient_glibc(trial) else []
     if dependents:
         path, libc = dependents[0].facts.path, find_loaded_file(trial.process, 'libc.so.6')
-        unknown_versions.append(
-            (
-                path,
-                LIBC_VERSIONS,
-                'the newest version in the C library of the image is %s, and %d host libraries, among '
-                'them %s, may need versions up to that of the host, GLIBC_%s'
-                % (
-                    find_last_version(libc.facts.verdef if libc else (), 'GLIBC_'),
-                    len(dependents),
-                    basename(path),
-                    trial.host.glibc or 'unknown',
-                ),
-            )
+        yield (
+            path,
+            LIBC_VERSIONS,
+            'the newest version in the C library of the image is %s, and %d host libraries, among '
+            'them %s, may need versions up to that of the host, GLIBC_%s'
+            % (
+                find_last_version(libc.facts.verdef if libc else (), 'GLIBC_'),
+                len(dependents),
+                basename(path),
+                trial.host.glibc or 'unknown',
+            ),
         )
     for library in list_process_host_libraries(trial):
         path, gaps = library.facts.path, set(trial.host.list_unknown_facts(library.facts.path))
@@ -150,24 +149,19 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
             if other.origin != 'image':
                 continue
             if name in library.facts.needed and name not in GLIBC_SONAMES and needed & gaps:
-                unknown_versions.append(
-                    (
-                        path,
-                        'symbols of ' + name,
-                        "it is unknown which symbols and versions of the image's %s are needed by "
-                        '%s' % (name, path),
-                    )
+                yield (
+                    path,
+                    'symbols of ' + name,
+                    "it is unknown which symbols and versions of the image's %s are needed by "
+                    '%s' % (name, path),
                 )
             if versions and 'verdef' in gaps:
-                unknown_versions.append(
-                    (
-                        path,
-                        'defined symbol versions',
-                        'it is unknown which symbol versions %s defines, and %s needs the versions '
-                        '%s' % (path, other.facts.path, ', '.join(sort_versions(versions))),
-                    )
+                yield (
+                    path,
+                    'defined symbol versions',
+                    'it is unknown which symbol versions %s defines, and %s needs the versions '
+                    '%s' % (path, other.facts.path, ', '.join(sort_versions(versions))),
                 )
-    return unknown_versions
 
 
 def _has_host_version(trial: Trial, library: LoadedFile, symbol: str) -> bool:
@@ -212,8 +206,8 @@ def _list_unknown_symbols(trial: Trial) -> List[Gap]:
     ]
 
 
-def _list_unknown_traits(trial: Trial) -> List[Gap]:
-    """Return Gaps for the host's MPI and the host's libfabric, if their traits are unknown."""
+def _list_unknown_traits(trial: Trial) -> Iterator[Gap]:
+    """Yield Gaps for the host's MPI and the host's libfabric, if their traits are unknown."""
     wanted = []
     mpi = trial.libmpi
     if mpi is not None and mpi.origin == 'host':
@@ -226,10 +220,8 @@ def _list_unknown_traits(trial: Trial) -> List[Gap]:
         if trial.module_values.get('FI_PROVIDER') not in trial.fabric.get('providers', []):
             names += ['folders', 'by_name']
         wanted.append((trial.libfabric.facts.path, names))
-    gaps: List[Gap] = []
     for path, names in wanted:
         unknown = trial.host.list_unknown_facts(path)
         missing = ', '.join(name for name in names if 'traits.' + name in unknown)
         if missing:
-            gaps.append((path, missing, '%s has unknown properties (%s)' % (path, missing)))
-    return gaps
+            yield path, missing, '%s has unknown properties (%s)' % (path, missing)

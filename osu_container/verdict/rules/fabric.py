@@ -87,16 +87,15 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
     an MPICH does not use libfabric. An Open MPI without the component mtl ofi does not start if the
     module selects this component.
     """
-    mpi = trial.libmpi
-    if uses_libfabric(trial) or mpi is None:
+    if uses_libfabric(trial) or trial.libmpi is None:
         return
     if trial.module_values.get('OMPI_MCA_mtl') == 'ofi':
         if trial.mpi_family == 'Open MPI':
             yield report_problem(
                 'fails',
                 "%s lacks the component mtl ofi, and the module of approach '%s' selects this component"
-                % (format_library(mpi), trial.approach['name']),
-                mpi,
+                % (format_library(trial.libmpi), trial.approach['name']),
+                trial.libmpi,
                 'has neither the entry DT_NEEDED libfabric.so.1 nor a file mca_mtl_ofi.so',
                 'build Open MPI with the option --with-ofi',
             )
@@ -107,7 +106,7 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
             "the image's %s does not use libfabric (%s), so approach '%s' has no effect: MPI "
             'sends over %s'
             % (trial.soname, built, trial.approach['name'], find_network_layer(trial)),
-            mpi,
+            trial.libmpi,
             'no DT_NEEDED libfabric.so.1, device ' + built,
             'use an image whose MPICH has the device ch4:ofi',
             Change(', which is as fast as this approach and injects no host libraries', ['pure']),
@@ -224,12 +223,12 @@ def no_provider(trial: Trial) -> Iterator[Finding]:
 
 def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
     """Yield a finding if the libfabric in the process lacks the provider that MPI requests."""
-    fabric, provider = trial.fabric, find_provider(trial)
+    provider = find_provider(trial)
     library = trial.libfabric
     if library is None or provider is None:
         return  # The rule 'provider of the image' covers a process without a named provider.
-    providers = fabric.get('providers')
-    version = fabric.get('release') or 'of unknown release'
+    providers = trial.fabric.get('providers')
+    version = trial.fabric.get('release') or 'of unknown release'
     parts = set(split_provider(provider))
     remedies: List[Remedy] = ['use an image whose libfabric has the provider %s' % provider]
     if provider == 'cxi':
@@ -260,7 +259,7 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
         return
     listed = ', '.join(providers or ()) or 'none'
     evidence = [(library.facts.path, 'libfabric %s, providers %s' % (version, listed))]
-    if parts <= set(fabric.get('files', {})) | set(providers or []):
+    if parts <= set(trial.fabric.get('files', {})) | set(providers or []):
         yield make_finding(
             'unknown',
             "%s (%s) has no provider %s itself, and it is unknown whether this libfabric loads the "
@@ -271,7 +270,7 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
         return
     # The list is empty if check does not recognise the providers of a build. In the description of
     # a host, 'complete' is False if the list of providers is partial.
-    if providers and fabric.get('complete', True):
+    if providers and trial.fabric.get('complete', True):
         yield make_finding(
             'fails',
             '%s (%s) has no provider %s, which FI_PROVIDER requests; this libfabric has: %s'
@@ -405,9 +404,9 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
     MPICH requests the API of the libfabric with which MPICH was built. Symbol versions do not show
     this API.
     """
-    fabric, mpi = trial.libfabric, trial.libmpi
+    mpi = trial.libmpi
     if (
-        fabric is None
+        trial.libfabric is None
         or mpi is None
         or find_network_layer(trial) != LIBFABRIC
         or trial.mpi_family in ('Intel MPI', 'Open MPI')
@@ -423,12 +422,12 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
     reason = '%s requests libfabric %s, and %s has %s' % (
         format_library(mpi),
         _format_api(requested),
-        format_library_name(fabric),
+        format_library_name(trial.libfabric),
         _format_api(api),
     )
     evidence = [
         (mpi.facts.path, 'requests ' + _format_api(requested)),
-        (fabric.facts.path, _format_api(api)),
+        (trial.libfabric.facts.path, _format_api(api)),
     ]
     if requested and api and requested > api:
         may_run = _may_survive_refusal(trial)
@@ -445,7 +444,9 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
             OTHER_APPROACHES,
             'use an image whose MPI was built with libfabric %d.%d or older' % tuple(api[:2]),
         )
-    elif not (requested and api or last and api and last <= api or mpi.origin == fabric.origin):
+    elif not (
+        requested and api or last and api and last <= api or mpi.origin == trial.libfabric.origin
+    ):
         # The same owner built both otherwise.
         yield make_finding(
             'unknown',
@@ -475,21 +476,20 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
 
     MPICH 4.1 and newer meet this condition. `check` recognises them by the string "cxi" in libmpi.
     """
-    traits = trial.mpi
-    if not _asks_for_cxi(trial) or traits.get('cxi') is not False:
+    if not _asks_for_cxi(trial) or trial.mpi.get('cxi') is not False:
         return
-    release = parse_release(traits['release'])
+    release = parse_release(trial.mpi['release'])
     is_old = release and release < FIRST_CXI_MPICH
     yield report_problem(
         'fails' if is_old else 'unknown',
         'this MPICH (%s) %s the provider cxi: an MPICH without this support requests capabilities '
         'that cxi does not have, and fails with "open_fabric: No data available"'
         % (
-            traits['release'] or 'release unknown',
+            trial.mpi['release'] or 'release unknown',
             'does not support' if is_old else 'may not support',
         ),
         find_mpi_path(trial),
-        'no text cxi, MPICH %s' % (traits['release'] or 'of unknown release'),
+        'no text cxi, MPICH %s' % (trial.mpi['release'] or 'of unknown release'),
         'use an image with MPICH 4.1 or newer',
     )
 

@@ -128,14 +128,13 @@ def check_privileges(trial: Trial) -> Iterator[Finding]:
     For a setuid program, ld.so ignores LD_LIBRARY_PATH (AT_SECURE) if the kernel grants the
     privileges. The runtime denies the privileges (no_new_privs), unless root starts the container.
     """
-    path = trial.program
-    privileges = path and trial.image.find_privileges(path)
+    privileges = trial.program and trial.image.find_privileges(trial.program)
     if privileges:
         yield report_problem(
             'unknown',
             '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
-            'LD_PRELOAD' % (path, privileges),
-            'image:%s' % path,
+            'LD_PRELOAD' % (trial.program, privileges),
+            'image:%s' % trial.program,
             privileges,
             'remove the privileges from the file with `chmod ug-s FILE`',
         )

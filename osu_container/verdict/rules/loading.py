@@ -236,8 +236,8 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
 
     Libraries of NVIDIA's driver always come from the host.
     """
-    image, processes = trial.image, _list_processes(trial)
-    for soname, facts in [] if image.is_partial else trial.missing_dependencies:
+    processes = _list_processes(trial)
+    for soname, facts in [] if trial.image.is_partial else trial.missing_dependencies:
         yield report_problem(
             'fails',
             '%s of the host needs %s, which neither the host nor the image has'
@@ -259,10 +259,13 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
     # The rule "mounted over" reports the libraries that a mount hides.
     reported = [*list_hidden_names(trial), *dict(trial.missing_dependencies)]
     for name, requester in [pair for process in processes for pair in process.missing]:
-        is_driver, paths = DRIVER_LIBRARY.match(name), image.find_files('.*/' + re.escape(name))
+        is_driver, paths = (
+            DRIVER_LIBRARY.match(name),
+            trial.image.find_files('.*/' + re.escape(name)),
+        )
         if is_driver and find_gpu_maker(trial.site) == 'NVIDIA':
             continue
-        if name in reported or image.is_partial and not is_driver:
+        if name in reported or trial.image.is_partial and not is_driver:
             continue
         problem = 'which ld.so does not find in the container'
         remedies: List[Remedy] = ['install %s in the image' % name]
@@ -287,7 +290,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
             'fails',
             '%s needs %s, %s'
             % (format_library(requester) if requester else 'the process', name, problem),
-            requester.facts.path if requester else image.path,
+            requester.facts.path if requester else trial.image.path,
             'needs ' + name,
             *remedies,
         )
