@@ -33,9 +33,11 @@ class Command(NamedTuple):
 
     name: str  #: name of the command
     path: str  #: path of the program in the image
-    soname: Optional[str]  #: soname of the MPI library that the program loads, None if unknown
-    is_static: bool
     mpi_usage: str  #: how the program uses MPI, as a text for users
+    soname: Optional[str] = (
+        None  #: soname of the MPI library that the program loads, None if unknown
+    )
+    is_static: bool = False
 
 
 #: Label of an image with the names of its commands, separated by spaces
@@ -160,15 +162,15 @@ def _inspect_program(image: Image, name: str, path: str, facts: ElfFacts) -> Opt
     """Return the Command for an ELF program, None if the program does not use MPI."""
     if not facts.dynamic:
         return (
-            Command(name, path, None, True, 'linked statically with MPI')
+            Command(name, path, 'linked statically with MPI', is_static=True)
             if has_static_mpi(image, path)
             else None
         )
     soname = find_mpi_soname(image, path)
     if soname:
-        return Command(name, path, soname, False, 'linked with ' + soname)
+        return Command(name, path, 'linked with ' + soname, soname)
     opened = image.search_file(path, OPENED_MPI)
-    return Command(name, path, None, False, 'opens ' + opened.decode()) if opened else None
+    return Command(name, path, 'opens ' + opened.decode()) if opened else None
 
 
 def find_commands(image: Image) -> List[Command]:
@@ -201,7 +203,7 @@ def find_commands(image: Image) -> List[Command]:
     if image.find_files(MPI4PY.pattern):
         python = next((name for name in ('python3', 'python') if name in paths), None)
         if python:
-            commands.append(Command(python, paths[python], None, False, 'has mpi4py'))
+            commands.append(Command(python, paths[python], 'has mpi4py'))
     # The first command becomes the example of the module.
     return sorted(
         (command for command in commands if command),
@@ -220,7 +222,7 @@ def _list_mpi_scripts(image: Image, paths: Dict[str, str]) -> List[Command]:
                 if _imports_mpi4py(text)
                 else _inspect_package(image, text)
             )
-            commands += [Command(name, path, soname, False, usage)] if usage else []
+            commands += [Command(name, path, usage, soname)] if usage else []
     return commands
 
 
@@ -282,11 +284,11 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
             )
         facts = image.read_elf_files([path]).get(path)
         if facts is None:
-            commands.append(Command(name, path, None, False, 'a script'))
+            commands.append(Command(name, path, 'a script'))
             continue
         commands.append(
             _inspect_program(image, name, path, facts)
-            or Command(name, path, None, not facts.dynamic, 'the file shows no MPI')
+            or Command(name, path, 'the file shows no MPI', is_static=not facts.dynamic)
         )
     return commands
 

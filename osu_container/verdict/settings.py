@@ -681,17 +681,8 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
         }
         for name, kind in launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)
     ]
-    binds = [
-        {'path': path, 'target': target, 'why': why, 'origin': approach}
-        for path, target, why in settings.container.binds
-    ]
-    binds += [
-        {
-            'path': entry['path'],
-            'target': entry['target'],
-            'why': entry['why'],
-            'origin': approach + ', where it exists',
-        }
+    bound = [(*bind, approach) for bind in settings.container.binds] + [
+        (entry['path'], entry['target'], entry['why'], approach + ', where it exists')
         for entry in settings.container.run_files
     ]
     # Outside of the container, the names of these variables start with the runtime's prefix.
@@ -732,7 +723,7 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
         'placement': settings.environment.placement_note,
         'variables': chosen + settings.environment.variables,
         'inside': settings.environment.command_variables,
-        'binds': binds,
+        'binds': [dict(zip(('path', 'target', 'why', 'origin'), bind)) for bind in bound],
         'settings': settings.environment.setting_variables,
         'unset': [{**entry, 'origin': approach} for entry in settings.environment.unset_variables],
         'in_container': in_container

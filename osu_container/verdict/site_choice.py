@@ -141,9 +141,10 @@ def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = Fals
     for key in set(SHAPES) & set(entry):
         entry[key].setdefault('evidence', 'untested')
     recognised = entry['recognised_by']['value']
-    for regex in list(recognised.get('hostnames', [])) + list(
-        recognised.get('environment', {}).values()
-    ):
+    for regex in [
+        *recognised.get('hostnames', []),
+        *recognised.get('environment', {}).values(),
+    ]:
         try:
             re.compile(regex)
         except re.error as err:
@@ -350,6 +351,7 @@ def is_site_file(site: Optional[str]) -> bool:
     return '/' in site or site.endswith('.py')
 
 
+@functools.lru_cache(maxsize=1024)  # A verdict parses few releases some thousand times.
 def parse_release(text: Optional[str]) -> Tuple[int, ...]:
     """Return the first release in a text as a tuple, e.g. (4, 2, 3); () without a release."""
     match = re.search(r'\d+(\.\d+)+', text or '')
@@ -395,29 +397,9 @@ def collect_site_conditions(site: Dict[str, Any]) -> Dict[str, bool]:
 _COMPARE = {'>=': operator.ge, '<': operator.lt}
 
 
-@functools.lru_cache(maxsize=1024)  # A verdict parses few conditions some thousand times.
-def _parse_condition(
-    condition: str,
-) -> Tuple[bool, str, Optional[Tuple[str, str, Tuple[int, ...]]]]:
-    """
-    Return (is_negated, word, comparison) for the text of a condition.
-
-    is_negated: whether the text begins with 'no'.
-    word: the rest of the text.
-    comparison: (name, sign, release) if the rest is a comparison such as 'mpich >= 4.1', else None.
-    """
-    word = re.sub('^no ', '', condition)
-    match = re.match(r'(mpich|libfabric|image rocm) (>=|<) ([\d.]+)$', word)
-    return (
-        word != condition,
-        word,
-        (match.group(1), match.group(2), parse_release(match.group(3))) if match else None,
-    )
-
-
 def _is_condition_met(condition: str, facts: Mapping[str, Any]) -> bool:
     """
-    Return whether a condition of `only` holds.
+    Return whether a condition of `only` holds, such as 'gpu', 'no gpu' or 'mpich >= 4.1'.
 
     A comparison with an unknown release does not hold.
 
@@ -425,15 +407,17 @@ def _is_condition_met(condition: str, facts: Mapping[str, Any]) -> bool:
 
     Raises SettingsError for a condition that data/approaches.py does not list.
     """
-    negative, word, compared = _parse_condition(condition)
-    if compared:
-        name, sign, limit = compared
-        return (bool(facts[name]) and _COMPARE[sign](facts[name], limit)) != negative
-    if word not in facts:
+    word = re.sub('^no ', '', condition)
+    name, sign, limit = (word.rsplit(' ', 2) + ['', ''])[:3]
+    if sign in _COMPARE and name in facts:
+        holds = bool(facts[name]) and _COMPARE[sign](facts[name], parse_release(limit))
+    elif word in facts:
+        holds = facts[word]
+    else:
         raise SettingsError(
             "unknown condition '%s'. Use one of: %s" % (condition, format_names(facts))
         )
-    return facts[word] != negative
+    return holds != (word != condition)
 
 
 def select_applicable(
