@@ -79,6 +79,11 @@ class World:
             one = DescribedHost(json.loads(format_description(data)))
         return Image(str(sif if self.overlays else self.image), 'osu_'), one
 
+    def keep_folders(self):
+        """Judge the folders as they are now, without filling them again."""
+        opened = Image(str(self.image), 'osu_'), HostFileSystem(str(self.host))
+        self.open_files = lambda: opened
+
     def ask(self, approach):
         """Return the Verdict on an approach (str)."""
         image, host = self.open_files()
@@ -417,10 +422,9 @@ def set_network(kind, *drivers):
     """Return a change: a site with another network; drivers: the kernel's, of its cards."""
 
     def change(it):
-        provider = NETWORKS[kind]['providers'][0]['value']
         it.site.update(
             network={'value': {'kind': kind, 'drivers': list(drivers)}, 'evidence': 'measured'},
-            provider=dict(it.site['provider'], value=provider),
+            provider=dict(it.site['provider'], value=NETWORKS[kind]['providers'][0]['value']),
         )
         if NETWORKS[kind]['ucx']['value']:  # as discover writes it
             it.site['variables'] = [
