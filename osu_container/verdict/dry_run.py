@@ -39,7 +39,6 @@ from osu_container.verdict.trial import (
     build_trial,
     list_bound_files,
     list_user_binds,
-    map_opened_names,
     render_bound_texts,
 )
 
@@ -110,12 +109,7 @@ def find_loader_path(trial: Trial) -> Optional[str]:
 
 def _list_binds(trial: Trial) -> List[Tuple[str, str]]:
     """Return [(host path, container path)] of the module's binds except the injection script."""
-    binds = [
-        (facts.path, INJECT_FOLDER + '/' + name)
-        for name, facts in map_opened_names(
-            trial.approach, trial.site, trial.host, trial.injected
-        ).items()
-    ]
+    binds = [(facts.path, INJECT_FOLDER + '/' + name) for name, facts in trial.opened_names.items()]
     return binds + [
         (trial.host.add_root(path), path)
         for path in list_bound_files(trial.approach, trial.site, trial.host)

@@ -358,10 +358,15 @@ def collect_module_variables(
 
 
 def list_site_files(
-    approach: Dict[str, Any], site: Dict[str, Any]
+    approach: Dict[str, Any], site: Dict[str, Any], *kinds: str
 ) -> List[Tuple[str, Dict[str, Any]]]:
-    """Return [(name, fact)] of the files that the approach binds and that the site has."""
-    return [(name, site['files'][name]) for name in approach['files'] if name in site['files']]
+    """
+    Return [(path, fact)] of the files of the site that the approach binds.
+
+    kinds: values of the key `bound` of the facts: 'install', 'run' or 'step'.
+    """
+    facts = [site['files'][name] for name in approach['files'] if name in site['files']]
+    return [(path, fact) for fact in facts if fact['bound'] in kinds for path in fact['value']]
 
 
 def build_settings(
@@ -611,9 +616,7 @@ def _list_run_files(
             target=path,
             otherwise=fact.get('otherwise', {}),
         )
-        for _, fact in list_site_files(approach, site)
-        if fact['bound'] in ('run', 'step')
-        for path in fact['value']
+        for path, fact in list_site_files(approach, site, 'run', 'step')
     ]
 
 
@@ -632,14 +635,11 @@ def _list_binds(
     binds += [
         (folder['path'], folder['target'], folder['why']) for folder in host.get('folders', [])
     ]
-    for _, fact in list_site_files(approach, site):
-        if fact['bound'] == 'install':
-            binds += [
-                (host['root'] + path, path, fact['why'])
-                for path in fact['value']
-                if path in host['files']
-            ]
-    return binds
+    return binds + [
+        (host['root'] + path, path, fact['why'])
+        for path, fact in list_site_files(approach, site, 'install')
+        if path in host['files']
+    ]
 
 
 def list_injected_folders(plugin: Optional[str]) -> List[str]:

@@ -430,6 +430,8 @@ class Trial(NamedTuple):
     host: Host
     #: injected host libraries by soname, in the order in which ld.so loads them before the image's
     injected: Dict[str, ElfFacts]
+    #: {name: ElfFacts} of the injected libraries under every name by which programs open them
+    opened_names: Dict[str, ElfFacts]
     #: sorted host paths that the approach needs and that do not exist
     missing_paths: List[str]
     #: (soname, the library that needs it) for dependencies that neither host nor image has
@@ -802,9 +804,10 @@ def build_trial(
         _resolve_injection(approach, site, host, image) if approach['inject'] else ({}, [])
     )
     plugins = _list_host_plugins(approach, site, host)
+    opened_names = map_opened_names(approach, site, host, injected)
     container = Container(
         image,
-        map_opened_names(approach, site, host, injected),
+        opened_names,
         _map_opened_libraries(image, injected, host, plugins),
         list_mounts(approach, site, host, change),
     )
@@ -915,6 +918,7 @@ def build_trial(
         image,
         host,
         injected,
+        opened_names,
         missing_paths,
         missing,
         environment,
@@ -954,7 +958,7 @@ def make_container(trial: Trial) -> Container:
     """Return the predicted container of `trial`, without libraries opened by dlopen()."""
     return Container(
         trial.image,
-        map_opened_names(trial.approach, trial.site, trial.host, trial.injected),
+        trial.opened_names,
         {},
         trial.mounts,
     )
@@ -1255,9 +1259,7 @@ def list_bound_files(
     """Return the host paths, without the root folder, of existing files that the module binds."""
     return [
         path
-        for _, fact in list_site_files(approach, site)
-        if fact['bound'] == 'install'
-        for path in fact['value']
+        for path, _ in list_site_files(approach, site, 'install')
         if host.exists(host.add_root(path))
     ]
 

@@ -114,12 +114,7 @@ def _derive_host_facts(mix: Trial, root: str) -> dict[str, Any]:
         'runtime': dict(RUNTIMES[runtime], name=runtime, command=runtime),
         'mpi': _format_release(mix, 'libmpi', read_mpi_traits),
         'libfabric': _format_release(mix, 'libfabric', read_fabric_traits),
-        'files': [
-            path
-            for _, fact in list_site_files(mix.approach, mix.site)
-            if fact['bound'] == 'install'
-            for path in fact['value']
-        ],
+        'files': [path for path, _ in list_site_files(mix.approach, mix.site, 'install')],
         'injected': [dict(library, path=root + library['path']) for library in injected],
     }
     if mix.approach.get('entrypoint'):

@@ -115,7 +115,7 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
                 "%s needs %s of the image's Open MPI, but the host's Open MPI is %s: two releases in "
                 "one process fail in MPI_Init"
                 % (
-                    format_library(library.requester) if library.requester else 'the program',
+                    format_library(library.requester),
                     library.name,
                     trial.mpi.get('release') or 'of another series',
                 ),

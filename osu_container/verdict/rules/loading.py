@@ -251,7 +251,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
         yield report_problem(
             'fails',
             '%s loads %s, which is not a valid library: the file is a text file or is damaged'
-            % (format_library(requester) if requester else 'the loader', path),
+            % (format_library(requester), path),
             path,
             'not an ELF file',
             'replace the file by a shared library, because only compilers can read a linker script',
@@ -288,8 +288,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
             ]
         yield report_problem(
             'fails',
-            '%s needs %s, %s'
-            % (format_library(requester) if requester else 'the process', name, problem),
+            '%s needs %s, %s' % (format_library(requester), name, problem),
             requester.facts.path if requester else trial.image.path,
             'needs ' + name,
             *remedies,

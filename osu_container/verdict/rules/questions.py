@@ -18,8 +18,10 @@ from osu_container.verdict.site_choice import collect_site_conditions, parse_rel
 from osu_container.verdict.trial import Change, CoveringMount, Trial, find_mount
 
 
-def format_library(library: LoadedFile) -> str:
+def format_library(library: Optional[LoadedFile]) -> str:
     """Return a library's path as text for messages: 'image:/path' or '/path of the host'."""
+    if library is None:  # Nothing in the process requests the program and the preloaded libraries.
+        return 'the program'
     path: str = library.facts.path
     return path if path.startswith('image:') else '%s of the host' % path
 
