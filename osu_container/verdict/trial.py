@@ -556,7 +556,7 @@ def _resolve_injection(
     """
     Return ({soname: ElfFacts}, missing_dependencies) for the libraries to inject.
 
-    HostLibraries explains missing_dependencies. Raises ElfError if a host library is not an ELF
+    Trial explains missing_dependencies. Raises ElfError if a host library is not an ELF
     file.
     """
     roots = [path for _, path in locate_host_libraries(approach, site, host) if host.exists(path)]
@@ -779,7 +779,7 @@ def build_trial(
 
     program: command line in the container, with all arguments that affect which libraries are
     loaded.
-    runtime: the container runtime, as in ContainerEnvironment.
+    runtime: the container runtime, as in Trial.
     listing: the result of a dry run by the image's loader and Python, None without a dry run.
     started: an observed process, which then replaces the predicted process.
     requires_mpi: whether an image without a visible MPI is an error.

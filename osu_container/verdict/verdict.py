@@ -10,6 +10,7 @@ from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Se
 
 from osu_container.image.elf import ElfError
 from osu_container.image.loader import find_loaded_file
+from osu_container.image.sif import ImageError
 from osu_container.verdict.dry_run import add_listing
 from osu_container.verdict.evidence import list_untested_facts
 from osu_container.verdict.layers import (
@@ -308,9 +309,10 @@ def judge_remedies(
     """
     Judge the image again with each remedy applied, and return the verdicts with the other remedies.
 
-    A remedy is left out if the finding stays. If another problem remains, the remedy names the
-    problem. A remedy is kept as it is if `check` cannot apply the remedy, or if only a dry run
-    or a start shows the finding. The other parameters are those of judge_approach().
+    A remedy is left out if the finding stays, and an approach also if the approach fails and other
+    approaches do not. If another problem remains, the remedy names the problem. A remedy is kept as
+    it is if `check` cannot apply the remedy, or if only a dry run or a start shows the finding. The
+    other parameters are those of judge_approach().
     """
     judged = {verdict.approach: verdict for verdict in verdicts}
     predicted: Dict[str, Verdict] = {}
@@ -338,7 +340,12 @@ def judge_remedies(
             predicted[name] = predicted.get(name) or judge(name)
             if observed not in identify_findings(predicted[name]):
                 return format_remedy(remedy)
-            outcomes = [judge(name, remedy)]
+            try:
+                outcomes = [judge(name, remedy)]
+            except (
+                ImageError
+            ):  # Without the line that the remedy removes, the program is not found.
+                return None
             refuted = identify_findings(predicted[name]) - findings
         outcomes = [each for each in outcomes if observed not in identify_findings(each)]
         if len(remedy.approaches) > 1:

@@ -18,7 +18,8 @@ NOTE = 'note'
 START_REMEDY = (
     'let check start the command and read which libraries the command loads: `osu-container check '
     'IMAGE --start -- COMMAND`, where COMMAND is the command line in the container'
-)  #: A remedy. `check` judges the image again with a Change, and prints the remedy only if the finding
+)
+#: A remedy. `check` judges the image again with a Change, and prints the remedy only if the finding
 #: disappears. `check` cannot apply a str: the user then builds another image, corrects the site file,
 #: or runs a command that shows more.
 Remedy = Union[Change, str]
