@@ -536,9 +536,8 @@ def tcp_only(trial: Trial) -> Iterator[Finding]:
     ):
         return
     remedies: List[Remedy] = [
-        'use an image whose libfabric has the provider %s' % provider
-        if trial.mpi_family == 'Open MPI'
-        else Change(' for the high-speed network', ['hybrid', 'bind', 'opensource'])
+        Change(' for the high-speed network', ['hybrid', 'bind', 'opensource']),
+        'use an image whose libfabric has the provider %s' % provider,
     ]
     if network['ucx']['value']:
         remedies.append(
