@@ -216,13 +216,18 @@ def find_mpi4py(trial: Trial) -> Tuple[Optional[str], Optional[str]]:
     reads is unknown.
     """
     python = read_python_program(trial.image, trial.launched)
-    environment = trial.launched.environment
     unknown = [
         name
-        for name, variable in environment.variables.items()
+        for name, variable in trial.launched.environment.variables.items()
         if re.match('PYTHON|MPI4PY|LD_', name) and variable.value is None and variable.exported
     ]
-    if not python or python.problem or python.has_own_folder or unknown or environment.default:
+    if (
+        not python
+        or python.problem
+        or python.has_own_folder
+        or unknown
+        or trial.launched.environment.default
+    ):
         return None, None
     folder = dirname(trial.image.resolve(python.script) or '') if python.script else ''
     code = [python.path] + python.options + ['-c', _FIND_MPI4PY % _MARK, folder]

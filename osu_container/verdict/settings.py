@@ -427,10 +427,10 @@ def _build_stack(
     uses_libfabric: bool,
     variables: List[Dict[str, Any]],
 ) -> Stack:
-    comes_from, pmi = approach['comes_from'], select_pmi(approach, site)
-    owner = comes_from['libfabric'] if uses_libfabric else NO_LIBFABRIC
+    pmi = select_pmi(approach, site)
+    owner = approach['comes_from']['libfabric'] if uses_libfabric else NO_LIBFABRIC
     return Stack(
-        mpi="%s of the %s" % (mpi, comes_from['libmpi']),
+        mpi="%s of the %s" % (mpi, approach['comes_from']['libmpi']),
         libfabric='no libfabric'
         if owner == NO_LIBFABRIC
         else "libfabric %s of the %s" % (libfabric, owner),

@@ -124,8 +124,7 @@ class ChangedImage:
         return getattr(self.image, name)
 
     def read_text(self, path: str) -> Optional[str]:
-        texts = self.change.texts
-        return texts[path] if path in texts else self.image.read_text(path)
+        return self.change.texts[path] if path in self.change.texts else self.image.read_text(path)
 
     def read_elf_files(self, paths: Iterable[str]) -> Dict[str, ElfFacts]:
         facts: Dict[str, ElfFacts] = self.image.read_elf_files(paths)
@@ -1065,11 +1064,10 @@ def apply_entrypoint(
         or environment.default
         or Variable('', True, None)
     )
-    start = INJECT_FOLDER + ':'
     variable = variable._replace(
-        value=None if variable.value is None else start + variable.value,
+        value=None if variable.value is None else INJECT_FOLDER + ':' + variable.value,
         exported=True,
-        known_prefix=start + variable.known_prefix,
+        known_prefix=INJECT_FOLDER + ':' + variable.known_prefix,
     )
     return environment._replace(variables={**environment.variables, 'LD_LIBRARY_PATH': variable})
 

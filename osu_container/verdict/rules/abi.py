@@ -28,14 +28,13 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     An approach that injects no library needs only an MPI that the site's launcher can start.
     """
     protocols = trial.mpi.get('pmi') or []
-    families, injects = list_mpi_families(trial.approach), trial.approach['inject']
-    if trial.family in families or not (
-        injects or (protocols and _find_required_pmi(trial) not in protocols)
+    if trial.family in list_mpi_families(trial.approach) or not (
+        trial.approach['inject'] or (protocols and _find_required_pmi(trial) not in protocols)
     ):
         return
     names = [
         "%s (%s)" % (each, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == each)[-1])
-        for each in families
+        for each in list_mpi_families(trial.approach)
     ]
     reason = "the image's MPI is %s (%s), but approach '%s' needs %s" % (
         trial.family,
@@ -43,7 +42,7 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
         trial.approach['name'],
         ', '.join(names),
     )
-    if not injects:
+    if not trial.approach['inject']:
         reason += ', and %s cannot start this MPI (PMI of the MPI: %s)' % (
             _format_site_pmi(trial),
             ', '.join(protocols),

@@ -37,16 +37,16 @@ def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
     if not maker:
         return
     releases = {'AMD': trial.image.find_rocm_release(), 'NVIDIA': trial.image.find_cuda_release()}
-    release, software, other = releases.pop(maker), _SOFTWARE[maker], list(releases)[0]
+    release, other = releases.pop(maker), list(releases)[0]
     if not release and releases[other]:
         yield report_problem(
             'fails',
             'the image is for %s GPUs (%s %s), but this site has %s GPUs (%s), so programs find no '
             'GPU' % (other, _SOFTWARE[other], releases[other], maker, trial.site['gpu']['value']),
             trial.image.path,
-            '%s %s, no %s' % (_SOFTWARE[other], releases[other], software),
+            '%s %s, no %s' % (_SOFTWARE[other], releases[other], _SOFTWARE[maker]),
             'use an image with %s; or run `eb --force` to install for programs that use no GPU'
-            % software,
+            % _SOFTWARE[maker],
         )
 
 

@@ -213,11 +213,10 @@ def _names_host_folder(text: Optional[str]) -> bool:
 def check_interpreter(trial: Trial) -> Iterator[Finding]:
     """Every started file is executable, and the image has the interpreter of every script."""
     image = trial.image
-    started = trial.launched.scripts
     if image.is_partial:
         return
     # An entrypoint may only read a file that the entrypoint names, so only started files are checked.
-    for path in filter(None, [path for path, _ in started] + [trial.program]):
+    for path in filter(None, [path for path, _ in trial.launched.scripts] + [trial.program]):
         if not image.tree.is_executable(path):
             yield report_problem(
                 'fails',
@@ -227,7 +226,9 @@ def check_interpreter(trial: Trial) -> Iterator[Finding]:
                 'run `chmod a+x %s` in the recipe of the image' % path,
             )
     scripts = image.read_entrypoint() if trial.approach.get('entrypoint') else []
-    for path, text in [script for script in scripts if _names_host_folder(script[1])] + [*started]:
+    for path, text in [script for script in scripts if _names_host_folder(script[1])] + [
+        *trial.launched.scripts
+    ]:
         missing = find_interpreter(image, text)[1]
         if missing:
             yield report_problem(
