@@ -1,12 +1,11 @@
 """
 Collect the rules of the verdict; each file in this folder has the rules on one subject.
 
-To add a rule, write a function with the decorator `Rule` in the file of the subject. The docstring
-of a rule states the condition that the rule checks. Add a row to rules.csv, in which the order of the
-rules is the order of their findings in a report, and add cases in tests/helpers/verdict_cases.py.
+To add a rule, write a function with the decorator rule() in the file of the subject, and add cases
+in tests/helpers/verdict_cases.py. The docstring of a rule states the condition that the rule checks.
 """
 
-from osu_container.verdict.rules import (  # noqa: F401  # the modules register their rules
+from osu_container.verdict.rules import (
     abi,
     described_host,
     fabric,
@@ -16,6 +15,21 @@ from osu_container.verdict.rules import (  # noqa: F401  # the modules register 
     machine,
     start,
 )
-from osu_container.verdict.rules.finding import RULE_TABLE, RULES_BY_NAME
+from osu_container.verdict.rules.finding import Rule
 
-RULES = [RULES_BY_NAME[row['rule']] for row in RULE_TABLE.values()]
+#: All rules. A report lists findings of the same level in the order of RULES.
+RULES = [
+    rule
+    for module in (
+        machine,
+        described_host,
+        image_environment,
+        start,
+        abi,
+        loading,
+        fabric,
+        gpu_fit,
+    )
+    for rule in vars(module).values()
+    if isinstance(rule, Rule) and rule.check.__module__ == module.__name__
+]

@@ -11,16 +11,22 @@ from osu_container.verdict.rules.finding import (
     START_REMEDY,
     Finding,
     Remedy,
-    Rule,
     make_finding,
     report_problem,
+    rule,
 )
 from osu_container.verdict.rules.questions import find_mpi_path, format_library
 from osu_container.verdict.settings import WRAPPER, list_mpi_families, select_pmi
 from osu_container.verdict.trial import Change, Trial
 
 
-@Rule
+@rule(
+    'other MPI',
+    source='mpich.org, MPICH ABI Compatibility Initiative; MPI 5.0, Application Binary '
+    'Interface; pmodels/mpich PR 7867; github.com/cea-hpc/wi4mpi; mpixlate(1) of CPE '
+    '24.11',
+    facts=('pmi',),
+)
 def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     """
     The image's MPI has the ABI that the approach requires.
@@ -96,7 +102,14 @@ def _format_site_pmi(trial: Trial) -> str:
 _OPEN_MPI_LIBRARY = re.compile(r'libopen-(pal|rte)\.so\.')
 
 
-@Rule
+@rule(
+    'two builds of Open MPI',
+    source='measured with job steps on two nodes, 2026-11-26: Fortran programs of Open MPI '
+    '4.1.4 fail in MPI_Init over the libraries of 5.0.11, and Fortran programs of '
+    '5.0.7 fail with an undefined symbol over the libraries of 4.1.8 and 4.1.4; '
+    'docs.open-mpi.org, v5.0.x, ABI compatibility',
+    facts=('host',),
+)
 def two_builds(trial: Trial) -> Iterator[Finding]:
     """
     With the host's Open MPI, the process loads no internal library of the image's Open MPI.
@@ -127,7 +140,12 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
             return
 
 
-@Rule
+@rule(
+    'two MPIs',
+    source='MPI 5.0, Application Binary Interface: handles are int in MPICH and pointers in '
+    'Open MPI',
+    superseded='of MPI',
+)
 def two_mpis(trial: Trial) -> Iterator[Finding]:
     """
     Each process loads only one MPI.
@@ -158,7 +176,12 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
             return
 
 
-@Rule
+@rule(
+    'standard ABI',
+    source='pmodels/mpich PR 7633; mpi_abi.h of Intel MPI 2021.19.0 and MPICH 5.0.2; '
+    'github.com/eschnett/mpi_abi_wrapper 39ee1a3',
+    facts=('host',),
+)
 def check_standard_abi(trial: Trial) -> Iterator[Finding]:
     """
     Image and host have MPI 5.0's constants, and the host's libmpi_abi.so.1 is no wrapper.
@@ -192,7 +215,7 @@ def check_standard_abi(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@Rule
+@rule('PMI', source='srun(1), --mpi', facts=('pmi', 'host'), needs_process=True)
 def check_pmi(trial: Trial) -> Iterator[Finding]:
     """The MPI supports the site's PMI."""
     protocol, protocols = _find_required_pmi(trial), trial.mpi.get('pmi')
@@ -218,7 +241,7 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@Rule
+@rule('no program', source='docs/check.md', superseded='of MPI')
 def no_program(trial: Trial) -> Iterator[Finding]:
     """
     `osu-container check` knows which MPI the program uses.

@@ -12,7 +12,7 @@ from typing import Dict, Iterator, List, Tuple
 
 from osu_container.image.closure import GLIBC_SONAMES
 from osu_container.image.loader import LoadedFile, find_loaded_file, list_undefined_symbols
-from osu_container.verdict.rules.finding import Finding, Rule, make_finding, report_problem
+from osu_container.verdict.rules.finding import Finding, make_finding, report_problem, rule
 from osu_container.verdict.rules.questions import (
     find_last_version,
     has_sufficient_glibc,
@@ -45,7 +45,7 @@ _WORDS = {
 Gap = Tuple[str, str, str]
 
 
-@Rule
+@rule('host not described', source='verdict/rules/described_host.py', facts=('host',))
 def unknown_host(trial: Trial) -> Iterator[Finding]:
     """The published data show which host libraries the module injects."""
     evidence = list_undescribed_facts(trial)
@@ -96,7 +96,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
     return sorted(set(missing), key=missing.index)
 
 
-@Rule
+@rule('facts of the host', source='verdict/rules/described_host.py', facts=('host', 'provider'))
 def unknown_facts(trial: Trial) -> Iterator[Finding]:
     """The published data show which symbols the host's libraries need and define."""
     if not trial.host.is_partial or not trial.injected:

@@ -24,9 +24,9 @@ from osu_container.verdict.rules.finding import (
     OTHER_APPROACHES,
     Finding,
     Remedy,
-    Rule,
     make_finding,
     report_problem,
+    rule,
 )
 from osu_container.verdict.rules.questions import (
     find_image_libcxi,
@@ -78,7 +78,13 @@ _TCP_ALONE = (1, 18)
 FIRST_CXI_LIBFABRIC = (1, 21)
 
 
-@Rule
+@rule(
+    'no libfabric',
+    source='DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 is "not compiled with channel '
+    '4". This project ran Debian\'s Open MPI 4.1 without mca_mtl_ofi.so: libfabric was '
+    'not used',
+    facts=('host',),
+)
 def no_libfabric(trial: Trial) -> Iterator[Finding]:
     """
     If the approach replaces libfabric, the MPI uses libfabric.
@@ -122,7 +128,7 @@ def _export_variables(**variables: str) -> Change:
     )
 
 
-@Rule
+@rule('netmod', source='configure options of the MPICH wheels from release 4.3 on', facts=('host',))
 def check_netmod(trial: Trial) -> Iterator[Finding]:
     """An MPICH that prefers UCX runs on a network that UCX supports well."""
     device, fact = trial.mpi.get('device') or [], resolve_network(trial.site)[1]['ucx']
@@ -157,7 +163,13 @@ _UCX_REMEDY = (
 )
 
 
-@Rule
+@rule(
+    'UCX',
+    source='github.com/openucx/ucx/issues/3319: UCX opens modules beside libucs; '
+    'github.com/ofiwg/libfabric/issues/975: libibverbs needs the driver; '
+    'github.com/open-mpi/ompi/pull/8496',
+    facts=('provider',),
+)
 def check_ucx(trial: Trial) -> Iterator[Finding]:
     """The image has all files that UCX needs to use the site's network cards instead of TCP."""
     kind, network, drivers = resolve_network(trial.site)
@@ -194,7 +206,12 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@Rule
+@rule(
+    'card driver',
+    source='github.com/ofiwg/libfabric/issues/975: "no userspace device-specific driver '
+    'found", and fi_getinfo() ends with -ENODEV',
+    facts=('provider',),
+)
 def check_card_driver(trial: Trial) -> Iterator[Finding]:
     """The image has the rdma-core driver that the provider verbs or efa needs."""
     provider = find_provider(trial)
@@ -214,7 +231,12 @@ def check_card_driver(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@Rule
+@rule(
+    'no provider',
+    source='libfabric NEWS: the provider cxi exists from 1.21 on; fi_fabric(7)',
+    facts=('provider', 'host'),
+    needs_process=True,
+)
 def no_provider(trial: Trial) -> Iterator[Finding]:
     """The libfabric of the process has the provider that FI_PROVIDER names."""
     if find_network_layer(trial) == LIBFABRIC:
@@ -315,7 +337,13 @@ SEEN_LIBCXI_PAIRS = {
 }
 
 
-@Rule
+@rule(
+    'libcxi and driver',
+    source='github.com/HewlettPackard/shs-libcxi/issues/18: libcxi of SHS 13.0 works on a '
+    'host where libcxi of SHS 13.1 and of SHS 14.0 do not; CSCS pins its images to '
+    'the SHS of its hosts (eth-cscs/alps-extended-images 2f16898)',
+    facts=('provider',),
+)
 def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
     """
     The image's libcxi has the release of the site's driver, or ran with this driver before.
@@ -396,7 +424,13 @@ def _may_survive_refusal(trial: Trial) -> bool:
     )
 
 
-@Rule
+@rule(
+    'libfabric API',
+    source='pmodels/mpich, src/mpid/ch4/netmod/ofi: ofi_capability_sets.h, init_provider.c; '
+    'ofiwg/libfabric, src/fabric.c: "Requested version is newer than library"',
+    facts=('provider', 'host'),
+    needs_process=True,
+)
 def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
     """
     MPICH requests no newer libfabric API than the libfabric in the process has.
@@ -469,7 +503,13 @@ def _asks_for_cxi(trial: Trial) -> bool:
     )
 
 
-@Rule
+@rule(
+    'capability set',
+    source='pmodels/mpich PR 5708: cxi is the first provider that requires FI_MR_ENDPOINT; '
+    'wheels of MPICH 3.4.3 to 5.0.2; DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.4.3 '
+    'fails, MPICH 4.2.3 runs',
+    facts=('provider', 'host'),
+)
 def check_capability_set(trial: Trial) -> Iterator[Finding]:
     """
     MPICH requests only capabilities that the provider cxi has.
@@ -494,7 +534,11 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
     )
 
 
-@Rule
+@rule(
+    'not seen over cxi',
+    source='table SEEN_OVER_CXI in verdict/rules/fabric.py',
+    facts=('provider', 'host'),
+)
 def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     """
     A run is known in which this release of the MPI used the provider cxi.
@@ -525,7 +569,11 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     )
 
 
-@Rule
+@rule(
+    'TCP only',
+    source='DeiC-HPC/BitBulldozersLab, 2025-03: TCP reaches about 2 of 22 GB/s',
+    facts=('provider',),
+)
 def tcp_only(trial: Trial) -> Iterator[Finding]:
     """MPI does not use TCP between nodes if the site has a faster network."""
     kind, network, _ = resolve_network(trial.site)

@@ -1,7 +1,5 @@
 """Define rules and findings of the verdict, and the registry of all rules."""
 
-import csv
-import os
 import re
 from typing import Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple, Union
 
@@ -43,33 +41,20 @@ class Finding(NamedTuple):
     remedies: Sequence[Remedy] = ()  #: the alternatives of which `remedy` is the text
 
 
-with open(
-    os.path.join(os.path.dirname(os.path.realpath(__file__)), 'rules.csv'),
-    newline='',
-    encoding='utf-8',
-) as _stream:
-    #: {name of the function: row of rules.csv} for each rule. Findings of the same level are reported
-    #: in this order. Columns: facts (kinds in FACT_KINDS on which the findings depend), needs process
-    #: (downgrade_uncertain() changes 'fails' to 'unknown' when the libraries in the process are
-    #: uncertain), superseded by a start (a process that has loaded these libraries answers the rule)
-    RULE_TABLE = {row['function']: row for row in csv.DictReader(_stream)}
-#: Name -> rule, filled by the decorator `Rule`
-RULES_BY_NAME: 'Dict[str, Rule]' = {}
-
-
 class Rule:
-    """
-    A rule: a function that examines a Trial, with its row of rules.csv.
+    """A function that examines a Trial and yields a finding for each problem, with its properties."""
 
-    The function yields a finding for each problem for which the function has evidence.
-    """
-
-    def __init__(self, check: Callable[[Trial], Iterable[Finding]]) -> None:
-        row = RULE_TABLE[check.__name__]
-        self.check, self.name, self.source = check, row['rule'], row['source']
-        self.facts, self.needs_process = row['facts'].split(), bool(row['needs process'])
-        self.superseded = row['superseded by a start']
-        RULES_BY_NAME[self.name] = self
+    def __init__(
+        self,
+        check: Callable[[Trial], Iterable[Finding]],
+        name: str,
+        source: str,
+        facts: Sequence[str],
+        needs_process: bool,
+        superseded: str,
+    ) -> None:
+        self.check, self.name, self.source = check, name, source
+        self.facts, self.needs_process, self.superseded = facts, needs_process, superseded
 
     def __call__(self, trial: Trial) -> List[Finding]:
         return [self.label_finding(finding) for finding in self.check(trial)]
@@ -79,11 +64,41 @@ class Rule:
         return finding._replace(rule=self.name, source=self.source)
 
 
+#: Name -> rule, filled by the decorator rule()
+RULES_BY_NAME: Dict[str, Rule] = {}
+
+
+def rule(
+    name: str,
+    source: str,
+    facts: Sequence[str] = (),
+    needs_process: bool = False,
+    superseded: str = '',
+) -> Callable[[Callable[[Trial], Iterable[Finding]]], Rule]:
+    """
+    Return the decorator that registers a function as a rule.
+
+    The decorated function gets a Trial and yields a finding, made by make_finding(), for each
+    problem for which the function has evidence.
+
+    facts: kinds in FACT_KINDS on which the findings depend. needs_process: whether
+    downgrade_uncertain() changes a finding 'fails' of this rule to 'unknown' when the libraries in
+    the process are uncertain. superseded: libraries of a started process ('of MPI', or 'of MPI and
+    libfabric') that make the findings of this rule unnecessary, '' if none.
+    """
+
+    def decorate(check: Callable[[Trial], Iterable[Finding]]) -> Rule:
+        RULES_BY_NAME[name] = Rule(check, name, source, facts, needs_process, superseded)
+        return RULES_BY_NAME[name]
+
+    return decorate
+
+
 def make_finding(
     level: str, reason: str, evidence: Iterable[Tuple[str, str]] = (), *remedies: Remedy
 ) -> Finding:
     """
-    Return a Finding without rule and source, which the decorator `Rule` fills in.
+    Return a Finding without rule and source, which the decorator rule() adds.
 
     remedies: alternatives, of which the user needs only one.
     """

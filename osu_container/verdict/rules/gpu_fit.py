@@ -13,7 +13,7 @@ from osu_container.verdict.layers import (
     resolve_variable,
     split_provider,
 )
-from osu_container.verdict.rules.finding import NOTE, Finding, Rule, make_finding, report_problem
+from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, report_problem, rule
 from osu_container.verdict.rules.questions import (
     find_gpu_maker,
     format_library,
@@ -30,7 +30,12 @@ from osu_container.verdict.trial import Change, Trial, read_process_traits
 _SOFTWARE = {'AMD': 'ROCm', 'NVIDIA': 'CUDA'}
 
 
-@Rule
+@rule(
+    'GPU vendor',
+    source='key gpu of the site; files /opt/rocm* of the image, variable CUDA_VERSION and '
+    'files /usr/local/cuda-*',
+    facts=('gpu',),
+)
 def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
     """The image has the software for the site's GPUs: ROCm for AMD, CUDA for NVIDIA."""
     maker = find_gpu_maker(trial.site)
@@ -50,7 +55,14 @@ def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@Rule
+@rule(
+    'RCCL plugin',
+    source='DeiC-HPC/BitBulldozersLab, 2025-03: RCCL reaches 3 to 5 instead of 13 GB/s; '
+    'GeodesicResearch on GH200 with Slingshot: NCCL with a plugin that is built for '
+    'EFA reaches 2.3 instead of 163 GB/s; libcudart.so: aws/aws-ofi-nccl#244, '
+    'eth-cscs/cscs-docs 88df2a2 (Container Engine, known issues)',
+    facts=('provider', 'gpu', 'host'),
+)
 def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
     """RCCL or NCCL finds a plugin for libfabric, and this plugin finds the site's provider."""
     if not trial.site['gpu']['value'] or find_provider(trial) == 'tcp':
@@ -131,7 +143,12 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
         )
 
 
-@Rule
+@rule(
+    'GPU transport layer',
+    source='message of Cray MPICH, "GPU_SUPPORT_ENABLED is requested, but GTL library is not '
+    'linked": github.com/BLAST-WarpX/warpx pull request 2736',
+    facts=('gpu', 'host'),
+)
 def check_gtl(trial: Trial) -> Iterator[Finding]:
     """A module that enables GPU support of Cray MPICH injects the GPU transport layer."""
     if (
@@ -163,7 +180,13 @@ _SLOW_QUERY_DRIVER = 580
 _SLOW_QUERIES = {'Cray MPICH': ((), (9, 2)), 'Open MPI': ((5,), (5, 0, 11))}
 
 
-@Rule
+@rule(
+    'pointer query',
+    source='CSCS documentation, Cray MPICH, known issues (eth-cscs/cscs-docs 80abed1): slow '
+    'since driver 580, announced to be fixed in Cray MPICH 9.2; open-mpi/ompi#14337: '
+    'Open MPI 5.0.10 with driver 580.65.06 on GH200, 2026-08-20',
+    facts=('gpu', 'host'),
+)
 def check_pointer_query(trial: Trial) -> Iterator[Finding]:
     """MPI with GPU support does not query each buffer by a slow function of the driver."""
     fact, family = trial.site.get('gpu_driver'), trial.mpi_family or ''
@@ -193,7 +216,11 @@ def check_pointer_query(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@Rule
+@rule(
+    'ROCm release',
+    source="AMD's user and kernel-space support matrix; LUMI training 2026",
+    facts=('gpu', 'host'),
+)
 def check_rocm_release(trial: Trial) -> Iterator[Finding]:
     """The image's ROCm works with the site's driver and with the host's libraries."""
     if find_gpu_maker(trial.site) != 'AMD':
@@ -231,7 +258,16 @@ def check_rocm_release(trial: Trial) -> Iterator[Finding]:
 OLDEST_DRIVERS = {11: 450, 12: 525, 13: 580}
 
 
-@Rule
+@rule(
+    'CUDA release',
+    source='NVIDIA, CUDA Compatibility (minor version and forward compatibility), '
+    '2026-09-09; measured on an H200 with driver 580.159.04 (CUDA 13.0), 2026-11-26: '
+    'libcudart of the wheels of CUDA 11.8 to 13.5 works; if a libcuda of driver 535, '
+    '550 or 555 comes before the libcuda of the driver, libcudart 11.8 fails with '
+    'error 803 and libcudart 13.2 with error 35; PTX of CUDA 13.1 and newer fails '
+    'with error 222',
+    facts=('gpu',),
+)
 def check_cuda_release(trial: Trial) -> Iterator[Finding]:
     """The site's driver supports the image's CUDA, and ld.so loads no older libcuda."""
     fact, release = trial.site.get('gpu_driver'), trial.image.find_cuda_release()

@@ -26,9 +26,9 @@ from osu_container.verdict.rules.finding import (
     RULES_BY_NAME,
     START_REMEDY,
     Finding,
-    Rule,
     make_finding,
     report_problem,
+    rule,
 )
 from osu_container.verdict.rules.questions import (
     list_hidden_names,
@@ -74,7 +74,7 @@ def _format_change(name: str, variable: Optional[Variable]) -> str:
     )
 
 
-@Rule
+@rule('start of the container', source='action script of Apptainer 1.4.5', superseded='of MPI')
 def check_container_start(trial: Trial) -> Iterator[Finding]:
     """The image's environment scripts let the program start."""
     exit_point = trial.environment.exit_point
@@ -98,7 +98,7 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@Rule
+@rule('unknown environment', source='image/environment.py', superseded='of MPI')
 def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     """
     The image's values of LD_LIBRARY_PATH, LD_PRELOAD and LD_AUDIT are known before a run.
@@ -120,7 +120,7 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
             )
 
 
-@Rule
+@rule('privileges', source='ld.so(8), secure-execution mode', superseded='of MPI')
 def check_privileges(trial: Trial) -> Iterator[Finding]:
     """
     The program is neither setuid nor setgid.
@@ -198,7 +198,12 @@ _VARIABLE_CHECKS: Dict[str, Callable[[Trial, str], bool]] = {
 }
 
 
-@Rule
+@rule(
+    "image's variables",
+    source='action script of Apptainer 1.4.5: variables of the image override variables of '
+    'the host; runs of random pairs of an image and a host',
+    facts=('provider',),
+)
 def check_image_variables(trial: Trial) -> Iterator[Finding]:
     """
     The image sets no variable that chooses the network or that may end MPI_Init.
@@ -260,7 +265,10 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
 _NEEDED_PARTS = {'self', 'sm', 'vader', 'tcp', 'cm', 'ob1', 'basic', 'hash', 'native', 'none'}
 
 
-@Rule
+@rule(
+    'parameter files',
+    source='docs.open-mpi.org, v5.0.x, Setting MCA parameter values; pmix-mca-params.conf of PMIx',
+)
 def check_parameter_files(trial: Trial) -> Iterator[Finding]:
     """No parameter file of Open MPI or PMIx in the image chooses the network."""
     if trial.image.is_partial or trial.mpi_family != 'Open MPI' or trial.image_mpi is None:
@@ -302,7 +310,12 @@ def check_parameter_files(trial: Trial) -> Iterator[Finding]:
 _ETHERNET_PROVIDERS = {'tcp', 'sockets', 'udp', 'net'}
 
 
-@Rule
+@rule(
+    'provider of the image',
+    source='fi_fabric(7), FI_PROVIDER; runs with Apptainer 1.4.5; runs of random pairs of an '
+    'image and a host',
+    facts=('provider',),
+)
 def check_image_provider(trial: Trial) -> Iterator[Finding]:
     """
     If the image sets FI_PROVIDER, the value selects a usable provider.

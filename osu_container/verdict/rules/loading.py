@@ -27,9 +27,9 @@ from osu_container.verdict.rules.finding import (
     START_REMEDY,
     Finding,
     Remedy,
-    Rule,
     make_finding,
     report_problem,
+    rule,
 )
 from osu_container.verdict.rules.questions import (
     find_gpu_maker,
@@ -51,7 +51,7 @@ from osu_container.verdict.trial import (
 )
 
 
-@Rule
+@rule('static program', source='ld.so(8)', superseded='of MPI')
 def static_program(trial: Trial) -> Iterator[Finding]:
     """
     The program must be linked dynamically.
@@ -83,7 +83,13 @@ def static_program(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@Rule
+@rule(
+    'injection defeated',
+    source='ld.so(8); DeiC-HPC/cotainr, example mpi4py on LUMI',
+    facts=('host',),
+    needs_process=True,
+    superseded='of MPI and libfabric',
+)
 def injection_defeated(trial: Trial) -> Iterator[Finding]:
     """
     ld.so finds the injected libraries of the host before the libraries of the image.
@@ -229,7 +235,13 @@ def _list_processes(trial: Trial) -> List[Process]:
     return list(filter(None, [trial.process, trial.entrypoint_process]))
 
 
-@Rule
+@rule(
+    'missing library',
+    source='ld.so(8)',
+    facts=('host',),
+    needs_process=True,
+    superseded='of MPI and libfabric',
+)
 def missing_library(trial: Trial) -> Iterator[Finding]:
     """
     ld.so finds every needed library.
@@ -295,7 +307,14 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@Rule
+@rule(
+    'symbol version',
+    source='ld.so(8); libfabric.map.in by release: FABRIC_1.7 exists since libfabric 1.20, '
+    'FABRIC_1.8 since 2.0, FABRIC_1.9 since 2.5',
+    facts=('host',),
+    needs_process=True,
+    superseded='of MPI and libfabric',
+)
 def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
     """
     The loaded libraries define each symbol version that a library of the process needs.
@@ -329,7 +348,12 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@Rule
+@rule(
+    'undefined symbol',
+    source='ld.so(8), lazy binding; Python, sys.setdlopenflags(): RTLD_NOW',
+    facts=('host',),
+    needs_process=True,
+)
 def undefined_symbol(trial: Trial) -> Iterator[Finding]:
     """Each symbol that a library of the process needs is defined by a library of the process."""
     if trial.image.is_partial or trial.process.missing or trial.process.broken:
@@ -393,7 +417,11 @@ def list_differences(trial: Trial, listing: Listing) -> List[str]:
     return sorted(text for text in differences if not DRIVER_LIBRARY.match(basename(text)))
 
 
-@Rule
+@rule(
+    'dry run',
+    source='ld.so(8), LD_TRACE_LOADED_OBJECTS, LD_WARN, LD_BIND_NOW; elf/rtld.c of glibc 2.36',
+    superseded='of MPI',
+)
 def check_dry_run(trial: Trial) -> Iterator[Finding]:
     """
     The image's loader lists the predicted libraries (`osu-container check --dry-run`).

@@ -13,9 +13,9 @@ from osu_container.verdict.rules.finding import (
     NOTE,
     RULES_BY_NAME,
     Finding,
-    Rule,
     make_finding,
     report_problem,
+    rule,
 )
 from osu_container.verdict.rules.questions import may_open_libfabric
 from osu_container.verdict.settings import WRAPPER
@@ -78,7 +78,7 @@ def _list_foreign_files(trial: Trial, started: StartedProcess) -> List[Tuple[str
     ]
 
 
-@Rule
+@rule('start', source='proc(5), /proc/PID/maps; ld.so(8), LD_DEBUG')
 def check_start(trial: Trial) -> Iterator[Finding]:
     """Each process of the started command has loaded the MPI and libfabric of the approach."""
     start, started = trial.start, trial.started
@@ -209,7 +209,12 @@ def _names_host_folder(text: Optional[str]) -> bool:
     return bool(text and re.search(r'/host\b', text))
 
 
-@Rule
+@rule(
+    'interpreter',
+    source='execve(2), Interpreter scripts; runs of random pairs of an image and a host: the '
+    'entrypoint was a bash script in an image without bash',
+    superseded='of MPI',
+)
 def check_interpreter(trial: Trial) -> Iterator[Finding]:
     """Every started file is executable, and the image has the interpreter of every script."""
     image = trial.image
@@ -243,7 +248,7 @@ def check_interpreter(trial: Trial) -> Iterator[Finding]:
             )
 
 
-@Rule
+@rule('entrypoint', source='HPE, MPI OSU Benchmarks with libfabric swap: /host/lib and /host/usr')
 def check_entrypoint(trial: Trial) -> Iterator[Finding]:
     """For approach swap, the image's entrypoint searches the folders of host libraries."""
     if not trial.approach.get('entrypoint') or trial.image.is_partial:
