@@ -38,7 +38,7 @@ from osu_container.verdict.verdict import (
     Verdict,
     format_level,
     format_stack,
-    judge_approach,
+    judge_approaches,
     recommend_approach,
 )
 
@@ -162,7 +162,8 @@ def main(options: argparse.Namespace) -> int:
             if options.facts
             else DescribedHost(find_host_description(site))
         )
-        return print_verdicts(catalogue_image, site, host, options)
+        with streams.Progress("judging %s" % options.image) as progress:
+            return print_verdicts(catalogue_image, site, host, options, progress)
     host = resolve_host(options, site, root)
     with streams.Progress("reading %s" % options.image) as progress, Image(
         options.image, 'osu_'
@@ -196,7 +197,7 @@ def print_verdicts(
     site: Dict[str, Any],
     host: Host,
     options: argparse.Namespace,
-    progress: Optional[streams.Progress] = None,
+    progress: streams.Progress,
     program_count: int = 0,
 ) -> int:
     """
@@ -224,28 +225,13 @@ def print_verdicts(
         words = list_started_words(image, options.program)
         options.program = start.join_program(words)
         starter = start.announce_start(image.path, words, progress)
-    verdicts = []
-    for name in names:
-        if progress:
-            progress("judging %s with %s" % (name, image.path))
-        verdicts.append(
-            judge_approach(
-                resolve_approach(name),
-                site,
-                image,
-                host,
-                options.program,
-                runtime,
-                options.dry_run,
-                starter,
-            )
-        )
+    verdicts = judge_approaches(
+        names, site, image, host, options.program, runtime, options.dry_run, starter, progress
+    )
     facts, best = summarize_image(image, program_count), recommend_approach(verdicts, site)
-    if progress:
-        progress.stop()
+    progress.stop()
     if options.json:
-        data = build_verdict_data(facts, site, host, runtime, verdicts, best)
-        print(json.dumps(data, indent=1))
+        print(json.dumps(build_verdict_data(facts, site, host, runtime, verdicts, best), indent=1))
     else:
         eb_options, command_options = format_site_options(options)
         first = split_command(options.program)[0] if options.program and best else ''
@@ -253,8 +239,15 @@ def print_verdicts(
         # hide the host's shell.
         if first and not re.match(r'(.*/)?(\w*sh|env)$', first):
             command_options += ['--command', first]
-        chosen = None if options.approach else (eb_options, command_options)
-        report = format_check_report(facts, site, host, verdicts, best, chosen, options.verbose)
+        report = format_check_report(
+            facts,
+            site,
+            host,
+            verdicts,
+            best,
+            None if options.approach else (eb_options, command_options),
+            options.verbose,
+        )
         print_colored(report, options.color)
     return EXIT_CODES[min((verdict.level for verdict in verdicts), key=LEVELS.index)]
 
@@ -338,8 +331,7 @@ def build_verdict_data(
 def fold_words(text: str, indent: str = '', further_indent: str = '') -> List[str]:
     """Return `text` wrapped into lines; a command in backticks stays on one line."""
     kept = re.sub('`[^`]*`', lambda match: match.group().replace(' ', '\xa0'), text)
-    lines = columns.fill_text(kept, indent, further_indent).replace('\xa0', ' ')
-    return lines.split('\n')
+    return columns.fill_text(kept, indent, further_indent).replace('\xa0', ' ').split('\n')
 
 
 def _fold_entry(title: str, words: str) -> List[str]:
@@ -369,17 +361,13 @@ def format_check_report(
     chosen: result of format_site_options(), None for a report that recommends no command.
     """
     in_full, is_long = verbose or len(verdicts) == 1, verbose or not chosen
-    # verdicts on approaches for an MPI that the image does not have
-    others = [
+    judged = [
         verdict
         for verdict in verdicts
-        if [finding.rule for finding in verdict.findings[:1]] == ['other MPI']
-    ]
-    judged = [verdict for verdict in verdicts if verdict not in others]
-    if not judged:
-        judged, others = verdicts, []
+        if [finding.rule for finding in verdict.findings[:1]] != ['other MPI']
+    ] or verdicts
     top = _format_header(facts, site, host, verdicts, is_long)
-    rows = [''] + _format_rows(verdicts, others, site, is_long)
+    rows = [''] + _format_rows(verdicts, judged, site, is_long)
     findings = _group_findings(judged, in_full)
     notes = [
         _fold_entry('note', text) + (_fold_entry('remedy', finding.remedy) if verbose else [])
@@ -412,25 +400,26 @@ def format_check_report(
 
 
 def _format_rows(
-    verdicts: List[Verdict], others: List[Verdict], site: Dict[str, Any], in_full: bool
+    verdicts: List[Verdict], judged: List[Verdict], site: Dict[str, Any], in_full: bool
 ) -> List[str]:
     """
     Return the lines of the table of verdicts, with one row for each approach.
 
-    others: the verdicts on approaches for an MPI that the image does not have.
+    judged: the verdicts without those on approaches for an MPI that the image does not have.
     in_full: whether each row also shows the PMI and the untested facts.
     """
     width = max(len(format_level(verdict)) for verdict in verdicts)
     lines: List[str] = []
     for verdict in verdicts:
         level, words = '%-*s' % (width, format_level(verdict).upper()), format_stack(verdict)
-        if verdict in others:
+        if verdict not in judged:
             level, words = 'does not apply:', verdict.findings[0].reason.partition(',')[0]
         elif in_full and verdict.pmi:
             words += ', started by `%s`' % launching.format_site_pmi(site, verdict.pmi)
-        row = '%-12s%s %s' % (verdict.approach, level, words)
-        lines += fold_words(row.rstrip(), '', ' ' * 14)
-        if in_full and verdict not in others and verdict.untested_facts:
+        lines += fold_words(
+            ('%-12s%s %s' % (verdict.approach, level, words)).rstrip(), '', ' ' * 14
+        )
+        if in_full and verdict in judged and verdict.untested_facts:
             lines += _fold_entry('untested', ', '.join(verdict.untested_facts))
     return lines
 
@@ -580,13 +569,20 @@ def format_unknown_approaches(
     unknown = [name for name, level in levels.items() if level == 'unknown']
     if not unknown or levels.get(best or '') == 'works':
         return []
-    proof = 'osu-container proof -- %s ...' % launching.select_launcher_command(site)
-    lines = ["    with a module that uses approach %s: %s" % (unknown[0], proof)]
+    lines = [
+        "    with a module that uses approach %s: %s"
+        % (unknown[0], 'osu-container proof -- %s ...' % launching.select_launcher_command(site))
+    ]
     if not any(verdict.start for verdict in verdicts):  # Otherwise the start gave no answer.
         names = {(verdict.program or 'COMMAND').partition(' -> ')[0] for verdict in verdicts}
-        program = shell.quote(names.pop()) if len(names) == 1 else 'COMMAND'
-        image = shell.quote_path(os.path.basename(path))
-        lines.insert(0, "    osu-container check %s --start -- %s" % (image, program))
+        lines.insert(
+            0,
+            "    osu-container check %s --start -- %s"
+            % (
+                shell.quote_path(os.path.basename(path)),
+                shell.quote(names.pop()) if len(names) == 1 else 'COMMAND',
+            ),
+        )
     return (
         fold_words(
             "To get a verdict on %s, run on the cluster, with the arguments of the program:"

@@ -27,7 +27,6 @@ from typing import Any, Dict, Iterator, List, NamedTuple, Optional, Set, Tuple
 from osu_container.base import outputs, shell, streams
 from osu_container.base.places import SCRIPTS
 from osu_container.image.environment import find_program
-from osu_container.image.loader import find_loaded_file
 from osu_container.install.call_settings import create_module_folder
 from osu_container.proof import loaded, sample
 from osu_container.verdict.dry_run import LAST_SCRIPT
@@ -87,7 +86,7 @@ def make_starter(command: List[str], program: Optional[str], limit: float = LIMI
                 trial.image,
                 trial.host,
                 program,
-                trial.container.runtime,
+                trial.runtime,
                 started=process,
             )
             for process in result.processes
@@ -159,7 +158,7 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
 
     Raises SettingsError if the site lacks a fact that the module needs.
     """
-    runtime: Any = trial.container.runtime
+    runtime: Any = trial.runtime
     begin, image = time.monotonic(), trial.image
     with outputs.open_work_folder() as folder:
         verdict = Verdict(trial.approach['name'], 'unknown', [], '', '', None)
@@ -170,9 +169,7 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
         link = os.path.join(module, 'bin', 'start-exec')
         os.symlink(os.path.join(SCRIPTS, 'run-in-container'), link)
         os.mkdir(os.path.join(folder, 'current'))
-        uses_fabric = find_loaded_file(trial.process, 'libfabric.so.1') or 'libfabric.so.1' in (
-            trial.mpi.get('opens') or ()
-        )
+        uses_fabric = trial.libfabric or 'libfabric.so.1' in (trial.mpi.get('opens') or ())
         readings, exit_code, waiting, output = _observe_command(
             [link] + command,
             _build_environment(settings, folder),

@@ -17,15 +17,15 @@ Tools of an MPI (mpirun, ompi_info, ...) are left out, because srun starts the r
 """
 
 import os
-import posixpath
 import re
+from posixpath import basename
 from typing import Dict, Iterable, List, NamedTuple, Optional, Tuple
 
 from osu_container.image.elf import ElfFacts
 from osu_container.image.image import MPI_FAMILIES, Image
 from osu_container.image.loader import simulate_load
 from osu_container.image.sif import ImageError
-from osu_container.verdict.trial import Container
+from osu_container.verdict.trial import Container, find_process_mpi
 
 
 class Command(NamedTuple):
@@ -33,9 +33,11 @@ class Command(NamedTuple):
 
     name: str  #: name of the command
     path: str  #: path of the program in the image
-    soname: Optional[str]  #: soname of the MPI library that the program loads, None if unknown
-    is_static: bool
     mpi_usage: str  #: how the program uses MPI, as a text for users
+    soname: Optional[str] = (
+        None  #: soname of the MPI library that the program loads, None if unknown
+    )
+    is_static: bool = False
 
 
 #: Label of an image with the names of its commands, separated by spaces
@@ -103,15 +105,10 @@ def list_libexec_executables(image: Image, names: Dict[str, str]) -> Dict[str, s
     alphabet counts.
     """
     return {
-        posixpath.basename(path): path
+        basename(path): path
         for path in image.find_files(LIBEXEC)
-        if image.tree.is_executable(path) and posixpath.basename(path) not in names
+        if image.tree.is_executable(path) and basename(path) not in names
     }
-
-
-def _is_readable(image: Image, path: str) -> bool:
-    """Return whether the file's mode in the image allows the owner to read the file."""
-    return image.tree.entries[image.tree.resolve(path) or path][1][0] == 'r'
 
 
 def _is_command_name(name: str) -> bool:
@@ -153,10 +150,7 @@ def find_mpi_soname(image: Image, path: str) -> Optional[str]:
     The soname is also returned if the image lacks the library.
     """
     process = simulate_load([path], Container(image, {}, {}), image.list_library_folders())
-    names = [
-        name for library in process.loaded for name in (library.name, library.facts.soname)
-    ] + [name for name, _ in process.missing]
-    return next((name for name in names if name in MPI_FAMILIES), None)
+    return find_process_mpi(process)
 
 
 def has_static_mpi(image: Image, path: str) -> bool:
@@ -168,15 +162,15 @@ def _inspect_program(image: Image, name: str, path: str, facts: ElfFacts) -> Opt
     """Return the Command for an ELF program, None if the program does not use MPI."""
     if not facts.dynamic:
         return (
-            Command(name, path, None, True, 'linked statically with MPI')
+            Command(name, path, 'linked statically with MPI', is_static=True)
             if has_static_mpi(image, path)
             else None
         )
     soname = find_mpi_soname(image, path)
     if soname:
-        return Command(name, path, soname, False, 'linked with ' + soname)
+        return Command(name, path, 'linked with ' + soname, soname)
     opened = image.search_file(path, OPENED_MPI)
-    return Command(name, path, None, False, 'opens ' + opened.decode()) if opened else None
+    return Command(name, path, 'opens ' + opened.decode()) if opened else None
 
 
 def find_commands(image: Image) -> List[Command]:
@@ -193,7 +187,9 @@ def find_commands(image: Image) -> List[Command]:
     paths = {
         name: path
         for name, path in paths.items()
-        if _is_command_name(name) and not MPI_TOOLS.match(name) and _is_readable(image, path)
+        if _is_command_name(name)
+        and not MPI_TOOLS.match(name)
+        and image.tree.read_file_mode(path).startswith('r')
     }
     elf = image.read_elf_files(sorted(paths.values()))
     commands = [
@@ -207,7 +203,7 @@ def find_commands(image: Image) -> List[Command]:
     if image.find_files(MPI4PY.pattern):
         python = next((name for name in ('python3', 'python') if name in paths), None)
         if python:
-            commands.append(Command(python, paths[python], None, False, 'has mpi4py'))
+            commands.append(Command(python, paths[python], 'has mpi4py'))
     # The first command becomes the example of the module.
     return sorted(
         (command for command in commands if command),
@@ -226,7 +222,7 @@ def _list_mpi_scripts(image: Image, paths: Dict[str, str]) -> List[Command]:
                 if _imports_mpi4py(text)
                 else _inspect_package(image, text)
             )
-            commands += [Command(name, path, soname, False, usage)] if usage else []
+            commands += [Command(name, path, usage, soname)] if usage else []
     return commands
 
 
@@ -251,7 +247,7 @@ def _inspect_package(image: Image, text: bytes) -> Tuple[Optional[str], Optional
         path
         for path in files
         if re.search(r'\.so(\.|$)', path)
-        or '.' not in posixpath.basename(path)
+        or '.' not in basename(path)
         and image.tree.is_executable(path)
     ]
     elf = image.read_elf_files(binaries)
@@ -259,7 +255,7 @@ def _inspect_package(image: Image, text: bytes) -> Tuple[Optional[str], Optional
     for path in sorted(elf, key=lambda path: (elf[path].interpreter is None, path)):
         soname = next((need for need in elf[path].needed if need in MPI_FAMILIES), None)
         if soname:
-            return soname, f'{posixpath.basename(path)} of {name} is linked with {soname}'
+            return soname, f'{basename(path)} of {name} is linked with {soname}'
     image.tree.copy_files(modules, image.folder)  # in one call
     if any(_imports_mpi4py(image.read_file(path)) for path in modules):
         return None, name + ' imports mpi4py'
@@ -277,7 +273,7 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
     folders = image.tree.locate_programs(names, image.list_path_folders())
     commands = []
     for program in names:
-        name = posixpath.basename(program)
+        name = basename(program)
         path = folders[name].rstrip('/') + '/' + name
         if not _is_command_name(name):
             raise ImageError(
@@ -288,11 +284,11 @@ def resolve_commands(image: Image, names: Iterable[str]) -> List[Command]:
             )
         facts = image.read_elf_files([path]).get(path)
         if facts is None:
-            commands.append(Command(name, path, None, False, 'a script'))
+            commands.append(Command(name, path, 'a script'))
             continue
-        command = _inspect_program(image, name, path, facts)
         commands.append(
-            command or Command(name, path, None, not facts.dynamic, 'the file shows no MPI')
+            _inspect_program(image, name, path, facts)
+            or Command(name, path, 'the file shows no MPI', is_static=not facts.dynamic)
         )
     return commands
 

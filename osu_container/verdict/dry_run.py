@@ -18,9 +18,9 @@ run" (rules/loading.py) compares the list with the prediction.
 
 import glob
 import os
-import posixpath
 import re
 import subprocess
+from posixpath import basename, dirname
 from typing import Any, Dict, List, NamedTuple, Optional, Set, Tuple
 
 from osu_container.base import outputs, streams
@@ -39,7 +39,6 @@ from osu_container.verdict.trial import (
     build_trial,
     list_bound_files,
     list_user_binds,
-    map_opened_names,
     render_bound_texts,
 )
 
@@ -110,10 +109,11 @@ def find_loader_path(trial: Trial) -> Optional[str]:
 
 def _list_binds(trial: Trial) -> List[Tuple[str, str]]:
     """Return [(host path, container path)] of the module's binds except the injection script."""
-    approach, site, host = trial.approach, trial.site, trial.host
-    names = map_opened_names(approach, site, host, trial.injected)
-    binds = [(facts.path, INJECT_FOLDER + '/' + name) for name, facts in names.items()]
-    return binds + [(host.add_root(path), path) for path in list_bound_files(approach, site, host)]
+    binds = [(facts.path, INJECT_FOLDER + '/' + name) for name, facts in trial.opened_names.items()]
+    return binds + [
+        (trial.host.add_root(path), path)
+        for path in list_bound_files(trial.approach, trial.site, trial.host)
+    ]
 
 
 def _render_bound_texts(trial: Trial) -> Dict[str, str]:
@@ -153,7 +153,7 @@ def _run_container(trial: Trial, last: str, start: List[str]) -> str:
     variables = {name: os.environ[name] for name in _KEPT_VARIABLES if name in os.environ}
     variables.update((name, ','.join(binds)) for name, binds in list_user_binds().items())
     words = [
-        (trial.container.runtime or {})['command'],
+        (trial.runtime or {})['command'],
         '--quiet',
         'exec',
         '--containall',
@@ -189,22 +189,20 @@ def request_listing(trial: Trial, wrapper_settings: str = '') -> Listing:
     problem = find_dry_run_obstacle(trial)
     if problem:
         return Listing(None, {}, set(), set(), problem, False)
-    is_static = trial.program.is_static
     start = (
         [str(find_loader_path(trial))]
         + (['--list'] if trial.process.uses_musl else [])
-        + ([] if is_static else [trial.process.loaded[0].path])
+        + ([] if trial.is_static else [trial.process.loaded[0].path])
     )
     last = 'echo %s\ngetallenv\necho %s\n' % (_MARK, _MARK) + wrapper_settings + _TRACE
-    output = _run_container(trial, last, start)
-    listing = parse_listing(output)
+    listing = parse_listing(_run_container(trial, last, start))
     variables = [
         resolve_process_variable(trial.environment, name)
         for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT')
     ]
     is_known = all(variable is None or variable.value is not None for variable in variables)
-    if is_static and listing.environment:
-        problem = '%s is linked statically, so it loads no libraries' % trial.program.path
+    if trial.is_static and listing.environment:
+        problem = '%s is linked statically, so it loads no libraries' % trial.program
         listing = listing._replace(problem=problem, is_conclusive=False)
     return listing._replace(is_trusted=is_known)
 
@@ -217,19 +215,27 @@ def find_mpi4py(trial: Trial) -> Tuple[Optional[str], Optional[str]]:
     program. The result is (None, None) for a program without Python, and if a variable that Python
     reads is unknown.
     """
-    python = read_python_program(trial.image, trial.program.launched_program)
-    environment = trial.program.launched_program.environment
+    python = read_python_program(trial.image, trial.launched)
     unknown = [
         name
-        for name, variable in environment.variables.items()
+        for name, variable in trial.launched.environment.variables.items()
         if re.match('PYTHON|MPI4PY|LD_', name) and variable.value is None and variable.exported
     ]
-    if not python or python.problem or python.has_own_folder or unknown or environment.default:
+    if (
+        not python
+        or python.problem
+        or python.has_own_folder
+        or unknown
+        or trial.launched.environment.default
+    ):
         return None, None
-    folder = posixpath.dirname(trial.image.resolve(python.script) or '') if python.script else ''
-    settings = _render_wrapper_settings(trial, 'PYTHON|MPI4PY|LD_')
+    folder = dirname(trial.image.resolve(python.script) or '') if python.script else ''
     code = [python.path] + python.options + ['-c', _FIND_MPI4PY % _MARK, folder]
-    output = _run_container(trial, settings, code + ['numpy'] * python.uses_numpy)
+    output = _run_container(
+        trial,
+        _render_wrapper_settings(trial, 'PYTHON|MPI4PY|LD_'),
+        code + ['numpy'] * python.uses_numpy,
+    )
     answer = re.search(r'(?m)^%s (/.*)$' % _MARK, output)
     errors = re.findall(r'(?m)^.*(?:Error\b|Fatal Python error|error while loading).*$', output)
     # The dry run hides the home folder, in which the run may find the missing module.
@@ -250,7 +256,7 @@ def parse_listing(output: str) -> Listing:
             parts[2],
         )
     lines = [line for line in listed.splitlines() if line.strip()]
-    names = {name or posixpath.basename(path): path for name, path in _LOADS.findall(listed)}
+    names = {name or basename(path): path for name, path in _LOADS.findall(listed)}
     missing, undefined = (
         set(map(''.join, pattern.findall(listed))) for pattern in (_MISSING, _UNDEFINED)
     )
@@ -285,11 +291,10 @@ def add_listing(trial: Trial, approach: Dict[str, Any], program: Optional[str] =
     image = trial.image
 
     def rebuild(listing: Optional[Listing]) -> Trial:
-        runtime = trial.container.runtime
-        return build_trial(approach, trial.site, image, trial.host, program, runtime, listing)
+        return build_trial(approach, trial.site, image, trial.host, program, trial.runtime, listing)
 
     def describe_start() -> Tuple[Optional[str], str]:
-        return trial.program.path, _render_wrapper_settings(trial)
+        return trial.program, _render_wrapper_settings(trial)
 
     before = describe_start()
     listing = request_listing(trial, before[1])

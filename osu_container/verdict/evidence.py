@@ -9,15 +9,16 @@ the verdict.
 import posixpath
 from typing import Any, Dict, Iterable, List, Optional, Tuple
 
+from osu_container.verdict.layers import (
+    uses_libfabric,
+)
 from osu_container.verdict.rules.finding import FACT_KINDS, RULES_BY_NAME
 from osu_container.verdict.rules.questions import (
-    compute_module_values,
     find_gpu_maker,
     find_image_libcxi,
     has_sufficient_glibc,
     list_called_functions,
     list_glibc_dependents,
-    uses_libfabric,
 )
 from osu_container.verdict.settings import list_host_libraries
 from osu_container.verdict.trial import Trial, locate_host_libraries
@@ -57,10 +58,13 @@ def list_untested_facts(trial: Trial, level: str, rules: Iterable[str]) -> List[
 
 def _list_gpu_facts(trial: Trial) -> NamedFacts:
     """Return the site's facts about GPUs, [] if the image has no GPU software."""
-    rocm, hmem = trial.image.find_rocm_release(), trial.mpi.get('hmem')
+    rocm = trial.image.find_rocm_release()
     facts = (
         [('gpu', trial.site['gpu'])]
-        if rocm or trial.image.find_cuda_release() or trial.image.has_rccl() or hmem is False
+        if rocm
+        or trial.image.find_cuda_release()
+        or trial.image.has_rccl()
+        or trial.mpi.get('hmem') is False
         else []
     )
     name = {
@@ -72,10 +76,7 @@ def _list_gpu_facts(trial: Trial) -> NamedFacts:
 
 def _list_provider_facts(trial: Trial) -> NamedFacts:
     """Return the facts that decide whether MPI uses the network at full speed."""
-    matters = (
-        uses_libfabric(trial) is not False
-        or compute_module_values(trial).get('FI_PROVIDER') == 'tcp'
-    )
+    matters = uses_libfabric(trial) is not False or trial.module_values.get('FI_PROVIDER') == 'tcp'
     facts = [('provider', trial.site['provider'])] if matters else []
     if find_image_libcxi(trial):
         facts.append(('slingshot', trial.site.get('slingshot')))
@@ -104,7 +105,7 @@ def _list_host_facts(trial: Trial) -> NamedFacts:
         if facts.path not in _map_library_paths(trial).values()
     }
     folders = [trial.host.add_root(folder) for folder in trial.site['library_folders']['value']]
-    if trial.host_libraries.missing_dependencies or any(
+    if trial.missing_dependencies or any(
         posixpath.dirname(path) in folders for path in dependencies.values()
     ):
         site_facts.append(('library_folders', trial.site['library_folders']))

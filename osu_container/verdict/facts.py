@@ -16,10 +16,12 @@ from osu_container.data.records import RECORDS, read_record
 from osu_container.image.elf import ElfError, ElfFacts
 from osu_container.image.image import DefaultLibraries, Image
 from osu_container.image.libraries import LibraryVersion, compute_sha256, read_library
-from osu_container.image.loader import LoadedFile, find_loaded_file
+from osu_container.image.loader import LoadedFile
 from osu_container.image.sif import ImageError
+from osu_container.verdict.layers import (
+    uses_libfabric,
+)
 from osu_container.verdict.rules.finding import NOTE
-from osu_container.verdict.rules.questions import uses_libfabric
 from osu_container.verdict.settings import HOST_MPI
 from osu_container.verdict.trial import (
     HostFileSystem,
@@ -30,7 +32,7 @@ from osu_container.verdict.trial import (
     list_plugin_folders,
     locate_host_libraries,
 )
-from osu_container.verdict.verdict import Verdict, evaluate_approach
+from osu_container.verdict.verdict import Verdict, evaluate_approach, judge_remedies
 
 
 class FactsError(Exception):
@@ -133,6 +135,7 @@ def read_facts(
             trial, verdict = evaluate_approach(
                 approach, site, image, host, runtime=runtime, dry_run=True
             )
+            verdict = judge_remedies([verdict], site, image, host, None, runtime)[0]
             return collect_facts(trial, verdict, runtime, force)
     except (ImageError, ElfError) as err:
         raise FactsError(str(err))
@@ -147,11 +150,11 @@ def collect_facts(
     The image must be open. Raises FactsError as read_facts() does, and ImageError or ElfError if a
     file cannot be read.
     """
-    approach, site, image, host = trial.approach, trial.site, trial.image, trial.host
+    approach, site, host = trial.approach, trial.site, trial.host
     for finding in verdict.findings:  # No option of eb helps.
         if finding.rule in ('other MPI', 'host path missing') and finding.level == 'fails':
             raise FactsError(
-                "%s. To do: %s (image %s)" % (finding.reason, finding.remedy, image.path)
+                "%s. To do: %s (image %s)" % (finding.reason, finding.remedy, trial.image.path)
             )
     if verdict.level == 'fails' and not force:
         # EasyBuild 4.9 prints the first 300 characters only, so the problem comes first.
@@ -163,21 +166,22 @@ def collect_facts(
                 '\n  '.join(
                     finding.reason for finding in verdict.findings if finding.level == 'fails'
                 ),
-                shell.quote_path(image.path),
+                shell.quote_path(trial.image.path),
                 site['name'],
             )
         )
-    facts = dict(
-        read_host_versions(site, host.root, trial.soname),
-        runtime=runtime,
-        files=list_bound_files(approach, site, host),
-        injected=_describe_injected_libraries(
-            approach, site, host, trial.injected, image.libraries
+    facts = {
+        **read_host_versions(site, host.root, trial.soname),
+        'runtime': runtime,
+        'files': list_bound_files(approach, site, host),
+        'injected': _describe_injected_libraries(
+            approach, site, host, trial.injected, trial.image.libraries
         ),
-    )
+    }
     if approach.get('entrypoint'):
-        injected = [(name, elf.path) for name, elf in trial.injected.items()]
-        facts['folders'] = list_entrypoint_folders(approach, site, injected, host)
+        facts['folders'] = list_entrypoint_folders(
+            approach, site, [(name, elf.path) for name, elf in trial.injected.items()], host
+        )
     else:
         facts['folders'] = [
             {
@@ -187,10 +191,11 @@ def collect_facts(
             }
             for path, target in list_plugin_folders(approach, site, host)
         ]
-    loaded = find_loaded_file(trial.process, 'libfabric.so.1')
-    image_facts = _read_image_facts(image, set(trial.injected), trial.soname, loaded)
     return {
-        'image': dict(image_facts, uses_libfabric=uses_libfabric(trial) is not False),
+        'image': {
+            **_read_image_facts(trial.image, set(trial.injected), trial.soname, trial.libfabric),
+            'uses_libfabric': uses_libfabric(trial) is not False,
+        },
         'host': facts,
         'verdict': {
             'level': verdict.level,
@@ -360,10 +365,9 @@ def find_runtime(names: Iterable[str]) -> Dict[str, Any]:
 
 def _read_output(*words: str) -> str:
     """Run a command and return what the command prints to standard output."""
-    proc = subprocess.Popen(
+    return subprocess.Popen(
         words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, universal_newlines=True
-    )
-    return proc.communicate()[0]
+    ).communicate()[0]
 
 
 def _has_setuid(command: str) -> Optional[bool]:

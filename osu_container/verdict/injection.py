@@ -87,4 +87,4 @@ def render_injection(
 
 
 def _join_paths(parts: Iterable[str]) -> str:
-    return ':'.join(quote(part) for part in parts)
+    return ':'.join(map(quote, parts))

@@ -73,10 +73,9 @@ def list_pmi_options(name: str, kind: Optional[str], always: bool = False) -> Li
     Return [] if `kind` is None. Unless `always` is true, also return [] if a variable selects the
     PMI.
     """
-    launcher = LAUNCHERS[name]
-    if not kind or launcher['pmi_variable'] and not always:
+    if not kind or LAUNCHERS[name]['pmi_variable'] and not always:
         return []
-    return [word.format(kind=kind) for word in launcher['pmi_words']]
+    return [word.format(kind=kind) for word in LAUNCHERS[name]['pmi_words']]
 
 
 def list_pmi_variables(name: str, kind: str) -> Tuple[Tuple[str, str], ...]:

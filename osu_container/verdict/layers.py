@@ -5,13 +5,18 @@ This module also finds missing files in the image without which UCX or libibverb
 network card.
 """
 
-import posixpath
 import re
-from typing import Dict, List, Mapping, Optional, Set, Tuple
+from posixpath import dirname
+from typing import Dict, List, Optional, Set, Tuple
 
-from osu_container.image.environment import get_exported_value, resolve_process_variable
+from osu_container.image.environment import (
+    Variable,
+    get_exported_value,
+    resolve_process_variable,
+)
 from osu_container.image.image import Image
 from osu_container.image.loader import LoadedFile, find_loaded_file
+from osu_container.verdict.settings import WRAPPER
 from osu_container.verdict.site_choice import resolve_network
 from osu_container.verdict.trial import Trial, load_image_file
 
@@ -32,34 +37,26 @@ def split_provider(provider: str) -> List[str]:
     return [_LAYERS.get(part, part) for part in provider.split(';')]
 
 
-def resolve_variable(trial: Trial, name: str, module_values: Mapping[str, str]) -> Optional[str]:
+def resolve_variable(trial: Trial, name: str) -> Optional[str]:
     """
     Return the value that a variable has in the process, None if unset or unknown.
 
-    module_values: {name: value} of the variables that the module sets. If neither image nor module
-    sets the variable, return the value from a parameter file of Open MPI in the image.
+    If neither image nor module sets the variable, return the value from a parameter file of Open MPI
+    in the image.
     """
-    variable = resolve_process_variable(trial.environment, name, module_values.get(name))
+    variable = resolve_process_variable(trial.environment, name, trial.module_values.get(name))
     if variable is not None:
         return variable.value
-    if name in trial.environment.variables:
+    if name in trial.environment.variables or trial.image.is_partial or not trial.image_mpi:
         return None
-    if module_values.get(name) is not None or trial.image.is_partial:
-        return module_values.get(name)
-    mpi = find_loaded_file(trial.process, trial.soname)
-    files = (
-        read_mca_parameters(trial.image, mpi.path)
-        if mpi is not None and mpi.origin == 'image'
-        else {}
-    )
-    return files.get(name, (None, ''))[0]
+    return read_mca_parameters(trial.image, trial.image_mpi.path).get(name, (None, ''))[0]
 
 
 #: Parameter file -> prefix of the variables with the same meaning
 _PARAMETERS = {'openmpi-mca-params.conf': 'OMPI_MCA_', 'pmix-mca-params.conf': 'PMIX_MCA_'}
 
 
-def read_mca_parameters(image: Image, libmpi: str) -> Dict[str, Tuple[str, Optional[str]]]:
+def read_mca_parameters(image: Image, libmpi: str) -> Dict[str, Tuple[str, str]]:
     """
     Return {variable: (value, file)} of the parameters in Open MPI's parameter files.
 
@@ -70,12 +67,12 @@ def read_mca_parameters(image: Image, libmpi: str) -> Dict[str, Tuple[str, Optio
     The parameter files are in the folder etc beside the folder lib of Open MPI. In Debian, the
     files are also in /etc.
     """
-    prefix = posixpath.dirname(posixpath.dirname(image.resolve(libmpi) or libmpi))
+    prefix = dirname(dirname(image.resolve(libmpi) or libmpi))
     parameters = {}
     folders = [prefix + '/etc', '/etc/openmpi', '/etc/pmix', '/etc']
     for name, variable_prefix in _PARAMETERS.items():
         path = next(
-            (folder + '/' + name for folder in folders if image.exists(folder + '/' + name)), None
+            (folder + '/' + name for folder in folders if image.exists(folder + '/' + name)), ''
         )
         for key, value in re.findall(
             r'(?m)^[ \t]*(\w+)[ \t]*=[ \t]*(\S*)', image.read_text(path) or '' if path else ''
@@ -84,55 +81,77 @@ def read_mca_parameters(image: Image, libmpi: str) -> Dict[str, Tuple[str, Optio
     return parameters
 
 
-def infer_network_layer(
-    trial: Trial,
-    module_values: Mapping[str, str],
-    provider: Optional[str],
-    uses_libfabric: Optional[bool],
-) -> Optional[str]:
-    """
-    Return the library that MPI uses between nodes (LIBFABRIC, UCX or TCP), None if unknown.
-
-    module_values: {name: value} of the variables that the module sets.
-    provider: value of FI_PROVIDER in the process.
-    uses_libfabric: whether a library in the process needs libfabric, None if the process has no
-    MPI.
-    """
-    traits = trial.mpi
-    if uses_libfabric is None:
+def uses_libfabric(trial: Trial) -> Optional[bool]:
+    """Return whether the MPI or its plug-ins need libfabric, None if no MPI is loaded."""
+    if trial.libmpi is None:
         return None
-    if traits.get('family') == 'Open MPI':
-        return _infer_open_mpi_layer(trial, module_values, provider, uses_libfabric)
+    if trial.started and trial.started.libfabric:
+        return True
+    wrapper = find_loaded_file(trial.process, WRAPPER)
+    libraries = [trial.libmpi] + ([wrapper] if wrapper else [])
+    for library in libraries:  # The loop adds libraries to this list.
+        if 'libfabric.so.1' in library.facts.needed:
+            return True
+        others = (find_loaded_file(trial.process, name) for name in library.facts.needed)
+        libraries += [other for other in others if other and other not in libraries]
+    return False
+
+
+def find_provider_variable(trial: Trial) -> Optional[Variable]:
+    """Return the Variable FI_PROVIDER of the process, None if the variable is not set."""
+    return resolve_process_variable(
+        trial.environment, 'FI_PROVIDER', trial.module_values.get('FI_PROVIDER')
+    )
+
+
+def find_provider(trial: Trial) -> Optional[str]:
+    """Return the name of the provider that MPI requests, None if the name is unknown."""
+    variable = find_provider_variable(trial)
+    # Neither the image nor the module sets FI_PROVIDER.
+    if variable is None and 'FI_PROVIDER' not in trial.environment.variables:
+        provider: str = trial.site['provider']['value']
+        return provider
+    if variable and re.match(r'\w+(;\w+)*$', variable.value or ''):
+        return variable.value
+    return None
+
+
+def find_network_layer(trial: Trial) -> Optional[str]:
+    """Return the library that MPI uses between nodes: LIBFABRIC, UCX or TCP; None if unknown."""
+    uses_fabric = uses_libfabric(trial)
+    if uses_fabric is None:
+        return None
+    if trial.mpi_family == 'Open MPI':
+        return _infer_open_mpi_layer(trial, uses_fabric)
     netmods = [
         device.partition(':')[2]
-        for device in traits.get('device') or []
+        for device in trial.mpi.get('device') or []
         if device.startswith('ch4:')
     ]
     if 'ucx' in netmods:
-        netmod = resolve_variable(trial, 'MPIR_CVAR_CH4_NETMOD', module_values)
+        netmod = resolve_variable(trial, 'MPIR_CVAR_CH4_NETMOD')
         if (netmod if netmod in netmods else netmods[0]) == 'ucx':
             return UCX
-    if uses_libfabric:
+    if uses_fabric:
         return LIBFABRIC
     return UCX if not netmods and find_loaded_file(trial.process, 'libucp.so.0') else TCP
 
 
-def _infer_open_mpi_layer(
-    trial: Trial, module_values: Mapping[str, str], provider: Optional[str], uses_libfabric: bool
-) -> str:
+def _infer_open_mpi_layer(trial: Trial, uses_fabric: bool) -> str:
     """
     Return the library that Open MPI uses between nodes: LIBFABRIC, UCX or TCP.
 
     OMPI_MCA_pml selects the library. Without this variable, Open MPI uses the first library that
     reaches the network: UCX, then libfabric, then TCP.
     """
-    pml = resolve_variable(trial, 'OMPI_MCA_pml', module_values)
+    pml = resolve_variable(trial, 'OMPI_MCA_pml')
     if pml in ('ucx', 'cm', 'ob1'):
         return {'ucx': UCX, 'cm': LIBFABRIC, 'ob1': TCP}[pml]
     if _find_ucx(trial) and not find_ucx_problem(trial):
         return UCX
+    provider = find_provider(trial)
     if (
-        uses_libfabric
+        uses_fabric
         and provider
         and set(split_provider(provider)) <= set(trial.fabric.get('providers', []))
         and not find_driver_problem(trial, provider)
@@ -152,19 +171,16 @@ def _find_ucx(trial: Trial) -> Optional[LoadedFile]:
     The transports of UCX are files in a folder beside libucs.
     """
     processes = [trial.process]
-    mpi = find_loaded_file(trial.process, trial.soname)
-    if mpi is not None and mpi.origin == 'image' and trial.mpi.get('family') == 'Open MPI':
+    if trial.image_mpi and trial.mpi_family == 'Open MPI':
         processes += [
             load_image_file(trial, path)
-            for path in trial.image.find_folder_files(posixpath.dirname(mpi.path), _PML_UCX)
+            for path in trial.image.find_folder_files(dirname(trial.image_mpi.path), _PML_UCX)
         ]
-    libraries = (
-        find_loaded_file(process, name)
-        for process in processes
-        if find_loaded_file(process, 'libucp.so.0')
-        for name in ('libucs.so.0', 'libucp.so.0')
-    )
-    return next((library for library in libraries if library is not None), None)
+    for process in processes:
+        if find_loaded_file(process, 'libucp.so.0'):
+            names = ('libucs.so.0', 'libucp.so.0')
+            return next(filter(None, (find_loaded_file(process, name) for name in names)))
+    return None
 
 
 def find_ucx_problem(trial: Trial) -> Optional[Tuple[str, List[Tuple[str, str]]]]:
@@ -182,13 +198,10 @@ def find_ucx_problem(trial: Trial) -> Optional[Tuple[str, List[Tuple[str, str]]]
         return (
             "the host's UCX cannot open its transports, because the module does not inject the "
             'files of the transports',
-            [(ucx.facts.path, 'in ' + posixpath.dirname(ucx.path))],
+            [(ucx.facts.path, 'in ' + dirname(ucx.path))],
         )
-    folder = (
-        get_exported_value(trial.environment, 'UCX_MODULE_DIR')
-        or posixpath.dirname(ucx.path) + '/ucx'
-    )
-    folders = [folder, posixpath.dirname(trial.image.resolve(ucx.path) or ucx.path) + '/ucx']
+    folder = get_exported_value(trial.environment, 'UCX_MODULE_DIR') or dirname(ucx.path) + '/ucx'
+    folders = [folder, dirname(trial.image.resolve(ucx.path) or ucx.path) + '/ucx']
     files = [
         path
         for search_folder in folders
@@ -226,8 +239,9 @@ def find_driver_problem(
     """
     if trial.image.is_partial or not set(split_provider(provider)) & set(VERBS_PROVIDERS):
         return None
-    files = trial.image.find_files(r'.*/lib\w+-rdmav\d+\.so')
-    drivers = set(_VERBS_DRIVER.findall('\n'.join(files)))
+    drivers = set(
+        _VERBS_DRIVER.findall('\n'.join(trial.image.find_files(r'.*/lib\w+-rdmav\d+\.so')))
+    )
     expected = list_verbs_drivers(trial)
     if drivers & expected if expected else drivers:
         return None
@@ -248,7 +262,7 @@ def list_verbs_drivers(trial: Trial) -> Set[str]:
     return {network['drivers'][driver] for driver in drivers if driver in network['drivers']}
 
 
-def may_bypass_ucx(trial: Trial, module_values: Mapping[str, str]) -> bool:
+def may_bypass_ucx(trial: Trial) -> bool:
     """
     Return whether Open MPI may send without UCX although UCX is available.
 
@@ -256,8 +270,8 @@ def may_bypass_ucx(trial: Trial, module_values: Mapping[str, str]) -> bool:
     """
     cards = list_verbs_drivers(trial)
     return (
-        trial.mpi.get('family') == 'Open MPI'
-        and resolve_variable(trial, 'OMPI_MCA_pml', module_values) is None
+        trial.mpi_family == 'Open MPI'
+        and resolve_variable(trial, 'OMPI_MCA_pml') is None
         and bool(cards)
         and not cards & set(_OPEN_MPI_PREFERS)
     )

@@ -162,7 +162,7 @@ def resolve_approach(name: str, approaches: Mapping[str, Any] = APPROACHES) -> D
         raise SettingsError(
             "unknown approach '%s'. Choose one of: %s" % (name, format_names(approaches))
         )
-    return dict(approaches[name], name=name)
+    return {**approaches[name], 'name': name}
 
 
 def list_mpi_families(approach: Dict[str, Any]) -> List[str]:
@@ -177,11 +177,12 @@ def select_host_mpi(approach: Dict[str, Any], soname: Optional[str]) -> Dict[str
     An approach that injects no MPI is returned unchanged.
     """
     soname = soname or ''
-    approach = dict(approach, **approach.get('by_family', {}).get(MPI_FAMILIES.get(soname), {}))
+    approach = {**approach, **approach.get('by_family', {}).get(MPI_FAMILIES.get(soname), {})}
     host_mpi = HOST_MPI.get(soname, 'libmpi')
-    return dict(
-        approach, inject=[host_mpi if name == 'libmpi' else name for name in approach['inject']]
-    )
+    return {
+        **approach,
+        'inject': [host_mpi if name == 'libmpi' else name for name in approach['inject']],
+    }
 
 
 def list_host_libraries(approach: Dict[str, Any], site: Dict[str, Any]) -> List[Tuple[str, str]]:
@@ -344,11 +345,11 @@ def collect_module_variables(
         for variable in select_applicable(entry['variables'], conditions):
             by_setting.setdefault(variable.get('setting'), {}).setdefault(
                 variable['name'],
-                dict(
-                    variable,
-                    value=variable['value'].format(**values),
-                    origin='%s %s' % (origin, entry['name']),
-                ),
+                {
+                    **variable,
+                    'value': variable['value'].format(**values),
+                    'origin': '%s %s' % (origin, entry['name']),
+                },
             )
     return {
         setting: [entries[name] for name in sorted(entries)]
@@ -357,10 +358,15 @@ def collect_module_variables(
 
 
 def list_site_files(
-    approach: Dict[str, Any], site: Dict[str, Any]
+    approach: Dict[str, Any], site: Dict[str, Any], *kinds: str
 ) -> List[Tuple[str, Dict[str, Any]]]:
-    """Return [(name, fact)] of the files that the approach binds and that the site has."""
-    return [(name, site['files'][name]) for name in approach['files'] if name in site['files']]
+    """
+    Return [(path, fact)] of the files of the site that the approach binds.
+
+    kinds: values of the key `bound` of the facts: 'install', 'run' or 'step'.
+    """
+    facts = [site['files'][name] for name in approach['files'] if name in site['files']]
+    return [(path, fact) for fact in facts if fact['bound'] in kinds for path in fact['value']]
 
 
 def build_settings(
@@ -385,9 +391,9 @@ def build_settings(
     host, image = facts['host'], facts.get('image', {})
     approach = select_host_mpi(approach, image.get('soname'))
     list_host_libraries(approach, site)
-    by_owner, comes_from = {'image': image, 'host': host}, approach['comes_from']
+    by_owner = {'image': image, 'host': host}
     mpi, libfabric = (
-        by_owner[comes_from[name]][key]
+        by_owner[approach['comes_from'][name]][key]
         for name, key in (('libmpi', 'mpi'), ('libfabric', 'libfabric'))
     )
     plugin = (image if approach['container'] else host).get('rccl_plugin')
@@ -421,18 +427,17 @@ def _build_stack(
     uses_libfabric: bool,
     variables: List[Dict[str, Any]],
 ) -> Stack:
-    comes_from, pmi = approach['comes_from'], select_pmi(approach, site)
-    owner = comes_from['libfabric'] if uses_libfabric else NO_LIBFABRIC
-    values = {
-        variable['name']: variable['value'] for variable in variables if owner != NO_LIBFABRIC
-    }
+    pmi = select_pmi(approach, site)
+    owner = approach['comes_from']['libfabric'] if uses_libfabric else NO_LIBFABRIC
     return Stack(
-        mpi="%s of the %s" % (mpi, comes_from['libmpi']),
+        mpi="%s of the %s" % (mpi, approach['comes_from']['libmpi']),
         libfabric='no libfabric'
         if owner == NO_LIBFABRIC
         else "libfabric %s of the %s" % (libfabric, owner),
         libfabric_owner=owner,
-        provider=values.get('FI_PROVIDER'),
+        provider=(
+            {variable['name']: variable['value'] for variable in variables if owner != NO_LIBFABRIC}
+        ).get('FI_PROVIDER'),
         pmi=pmi,
         pmi_variable=site['pmi_variables']['value'].get(pmi),
         launcher=launching.select_launcher(site),
@@ -464,7 +469,11 @@ def _build_container_settings(
         if library.get('name') == name
     ]
     return ContainerSettings(
-        env_prefix=_select_env_prefix(facts) if approach['container'] else None,
+        env_prefix=None
+        if not approach['container']
+        else WRAPPERS_PREFIX
+        if facts.get('wrapper')
+        else ENV_PREFIXES[host['runtime']['name']],
         binds=_list_binds(approach, site, injected, host),
         library_path=list_injected_folders(image.get('rccl_plugin_folder'))
         if injected and not approach.get('entrypoint')
@@ -525,7 +534,7 @@ def _build_load_checks(
         conflicts=site['conflicts']['value'],
         family=site.get('family', {'value': FAMILY})['value'],
         shell_checks=[
-            dict(site['shell'], **entry) for entry in site.get('shell', {'value': []})['value']
+            {**site['shell'], **entry} for entry in site.get('shell', {'value': []})['value']
         ],
         site_image=site_image,
         installed_image=image.get('installed'),
@@ -607,16 +616,8 @@ def _list_run_files(
             target=path,
             otherwise=fact.get('otherwise', {}),
         )
-        for _, fact in list_site_files(approach, site)
-        if fact['bound'] in ('run', 'step')
-        for path in fact['value']
+        for path, fact in list_site_files(approach, site, 'run', 'step')
     ]
-
-
-def _select_env_prefix(facts: Dict[str, Any]) -> str:
-    return (
-        WRAPPERS_PREFIX if facts.get('wrapper') else ENV_PREFIXES[facts['host']['runtime']['name']]
-    )
 
 
 def _list_binds(
@@ -634,14 +635,11 @@ def _list_binds(
     binds += [
         (folder['path'], folder['target'], folder['why']) for folder in host.get('folders', [])
     ]
-    for _, fact in list_site_files(approach, site):
-        if fact['bound'] == 'install':
-            binds += [
-                (host['root'] + path, path, fact['why'])
-                for path in fact['value']
-                if path in host['files']
-            ]
-    return binds
+    return binds + [
+        (host['root'] + path, path, fact['why'])
+        for path, fact in list_site_files(approach, site, 'install')
+        if path in host['files']
+    ]
 
 
 def list_injected_folders(plugin: Optional[str]) -> List[str]:
@@ -667,13 +665,13 @@ def format_placement_note(site: Dict[str, Any]) -> str:
 
 def explain_settings(settings: Settings) -> Dict[str, Any]:
     """Return the data that osu-explain prints: variables and binds, each with why and origin."""
-    site, approach = 'site %s' % settings.site, 'approach %s' % settings.approach
+    approach = 'approach %s' % settings.approach
     launcher = LAUNCHERS[settings.stack.launcher]
     chosen = [
         {
             'name': name,
             'value': kind,
-            'origin': site,
+            'origin': 'site %s' % settings.site,
             'source': launcher['source'],
             'date': launcher['date'],
             'evidence': 'derived',
@@ -683,17 +681,8 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
         }
         for name, kind in launching.list_pmi_variables(settings.stack.launcher, settings.stack.pmi)
     ]
-    binds = [
-        {'path': path, 'target': target, 'why': why, 'origin': approach}
-        for path, target, why in settings.container.binds
-    ]
-    binds += [
-        {
-            'path': entry['path'],
-            'target': entry['target'],
-            'why': entry['why'],
-            'origin': approach + ', where it exists',
-        }
+    bound = [(*bind, approach) for bind in settings.container.binds] + [
+        (entry['path'], entry['target'], entry['why'], approach + ', where it exists')
         for entry in settings.container.run_files
     ]
     # Outside of the container, the names of these variables start with the runtime's prefix.
@@ -734,14 +723,14 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
         'placement': settings.environment.placement_note,
         'variables': chosen + settings.environment.variables,
         'inside': settings.environment.command_variables,
-        'binds': binds,
+        'binds': [dict(zip(('path', 'target', 'why', 'origin'), bind)) for bind in bound],
         'settings': settings.environment.setting_variables,
-        'unset': [dict(entry, origin=approach) for entry in settings.environment.unset_variables],
+        'unset': [{**entry, 'origin': approach} for entry in settings.environment.unset_variables],
         'in_container': in_container
-        + [dict(entry, origin=approach) for entry in settings.container.exported_variables],
+        + [{**entry, 'origin': approach} for entry in settings.container.exported_variables],
         'share': settings.container.shares_container,
         'apart': [
-            dict(entry, origin='if each rank has a container of its own')
+            {**entry, 'origin': 'if each rank has a container of its own'}
             for entry in settings.container.separate_variables
         ],
     }

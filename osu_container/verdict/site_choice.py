@@ -7,6 +7,7 @@ the conditions (`only`) in the data on sites and releases. This module imports n
 """
 
 import functools
+import operator
 import os
 import re
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple
@@ -71,7 +72,7 @@ def _merge_bases(
         # Libraries and files are merged by name; each other key is one fact.
         if key in TABLES and key in whole:
             _require_shape(value, {str: (dict, None)}, key)
-            value = dict(whole[key], **value)
+            value = {**whole[key], **value}
         whole[key] = value
     whole.pop('based_on')
     return whole
@@ -96,16 +97,16 @@ def resolve_site(name: str, sites: Mapping[str, Any] = SITES) -> Dict[str, Any]:
         )
     _require_shape(sites[name], dict, "site '%s'" % name)
     whole = _merge_bases(
-        sites[name], dict(BASES, **dict(SITES, **sites)), (name,) if name not in SITES else ()
+        sites[name], {**BASES, **{**SITES, **sites}}, (name,) if name not in SITES else ()
     )
     if name not in SITES:
         _require_valid_entry(name, whole, 'based_on' in sites[name])
-    return dict(whole, name=name)
+    return {**whole, 'name': name}
 
 
 def resolve_described_site(name: str) -> Dict[str, Any]:
     """Return the complete entry of a system in PUBLISHED_SITES (published data only)."""
-    return dict(_merge_bases(PUBLISHED_SITES[name], BASES), name=name)
+    return {**_merge_bases(PUBLISHED_SITES[name], BASES), 'name': name}
 
 
 def _require_shape(value: object, shape: Any, name: str) -> None:
@@ -140,9 +141,10 @@ def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = Fals
     for key in set(SHAPES) & set(entry):
         entry[key].setdefault('evidence', 'untested')
     recognised = entry['recognised_by']['value']
-    for regex in list(recognised.get('hostnames', [])) + list(
-        recognised.get('environment', {}).values()
-    ):
+    for regex in [
+        *recognised.get('hostnames', []),
+        *recognised.get('environment', {}).values(),
+    ]:
         try:
             re.compile(regex)
         except re.error as err:
@@ -203,7 +205,7 @@ def choose_site(
     candidates = matches or [
         entry
         for entry, rule in rules
-        if _is_recognised(dict(rule, environment={}), hostname, environment)
+        if _is_recognised({**rule, 'environment': {}}, hostname, environment)
     ]
     if candidates:
         variables = {
@@ -246,7 +248,7 @@ def override_facts(site: Dict[str, Any], facts: Dict[str, Any]) -> Dict[str, Any
             "the local file overrides the facts %s, which site '%s' does not have. Override one "
             'of: %s' % (format_names(unknown), site['name'], format_names(site))
         )
-    whole = _merge_bases(dict(facts, based_on='site'), {'site': site})
+    whole = _merge_bases({**facts, 'based_on': 'site'}, {'site': site})
     if facts:
         _require_valid_entry(site['name'], whole)
     return whole
@@ -276,7 +278,7 @@ def resolve_local_site(
         _require_shape(
             values[key], shape, '%s of %s' % (key, getattr(local, 'path', 'the local file'))
         )
-    site = choose_site(name, values['SITE'], hostname, environment, dict(SITES, **values['SITES']))
+    site = choose_site(name, values['SITE'], hostname, environment, {**SITES, **values['SITES']})
     if values['SITE'] not in (None, site['name']):
         return site, ''
     return override_facts(site, values['OVERRIDES']), values['ROOT'].rstrip('/')
@@ -349,10 +351,11 @@ def is_site_file(site: Optional[str]) -> bool:
     return '/' in site or site.endswith('.py')
 
 
+@functools.lru_cache(maxsize=1024)  # A verdict parses few releases some thousand times.
 def parse_release(text: Optional[str]) -> Tuple[int, ...]:
     """Return the first release in a text as a tuple, e.g. (4, 2, 3); () without a release."""
     match = re.search(r'\d+(\.\d+)+', text or '')
-    return tuple(int(part) for part in match.group().split('.')) if match else ()
+    return tuple(map(int, match.group().split('.'))) if match else ()
 
 
 def resolve_network(site: Dict[str, Any]) -> Tuple[str, Dict[str, Any], List[str]]:
@@ -391,32 +394,12 @@ def collect_site_conditions(site: Dict[str, Any]) -> Dict[str, bool]:
     }
 
 
-_COMPARE = {'>=': lambda a, b: a >= b, '<': lambda a, b: a < b}
-
-
-@functools.lru_cache(maxsize=1024)  # A verdict parses few conditions some thousand times.
-def _parse_condition(
-    condition: str,
-) -> Tuple[bool, str, Optional[Tuple[str, str, Tuple[int, ...]]]]:
-    """
-    Return (is_negated, word, comparison) for the text of a condition.
-
-    is_negated: whether the text begins with 'no'.
-    word: the rest of the text.
-    comparison: (name, sign, release) if the rest is a comparison such as 'mpich >= 4.1', else None.
-    """
-    word = re.sub('^no ', '', condition)
-    match = re.match(r'(mpich|libfabric|image rocm) (>=|<) ([\d.]+)$', word)
-    return (
-        word != condition,
-        word,
-        (match.group(1), match.group(2), parse_release(match.group(3))) if match else None,
-    )
+_COMPARE = {'>=': operator.ge, '<': operator.lt}
 
 
 def _is_condition_met(condition: str, facts: Mapping[str, Any]) -> bool:
     """
-    Return whether a condition of `only` holds.
+    Return whether a condition of `only` holds, such as 'gpu', 'no gpu' or 'mpich >= 4.1'.
 
     A comparison with an unknown release does not hold.
 
@@ -424,15 +407,17 @@ def _is_condition_met(condition: str, facts: Mapping[str, Any]) -> bool:
 
     Raises SettingsError for a condition that data/approaches.py does not list.
     """
-    negative, word, compared = _parse_condition(condition)
-    if compared:
-        name, sign, limit = compared
-        return (bool(facts[name]) and _COMPARE[sign](facts[name], limit)) != negative
-    if word not in facts:
+    word = re.sub('^no ', '', condition)
+    name, sign, limit = (word.rsplit(' ', 2) + ['', ''])[:3]
+    if sign in _COMPARE and name in facts:
+        holds = bool(facts[name]) and _COMPARE[sign](facts[name], parse_release(limit))
+    elif word in facts:
+        holds = facts[word]
+    else:
         raise SettingsError(
             "unknown condition '%s'. Use one of: %s" % (condition, format_names(facts))
         )
-    return facts[word] != negative
+    return holds != (word != condition)
 
 
 def select_applicable(

@@ -14,6 +14,7 @@ import platform
 import posixpath
 import pwd
 import re
+from posixpath import basename, dirname
 from typing import (
     TYPE_CHECKING,
     Any,
@@ -38,6 +39,7 @@ from osu_container.image.environment import (
     Environment,
     LaunchedProgram,
     Variable,
+    evaluate_environment,
     find_program,
     find_unknown_path,
     get_exported_value,
@@ -75,6 +77,7 @@ from osu_container.verdict.injection import TARGET, render_injection
 from osu_container.verdict.settings import (
     MORE_FOLDERS,
     WRAPPER,
+    collect_module_variables,
     list_host_libraries,
     list_injected_folders,
     list_mpi_families,
@@ -91,6 +94,48 @@ if TYPE_CHECKING:  # dry_run imports this module
 Host = Any
 #: The image of a trial: Image, or DescribedImage (check/described.py) with the same methods
 AnyImage = Any
+
+
+class Change(NamedTuple):
+    """
+    A remedy that `check` can apply to a copy of the trial, to judge the image again.
+
+    A remedy that `check` cannot apply is a str: see Remedy in rules/finding.py.
+    """
+
+    text: str  #: the remedy for the user; with `approaches`, the words after 'use approach NAME'
+    approaches: Sequence[str] = ()  #: other approaches, of which the user can choose one
+    exports: Mapping[str, str] = {}  #: variables that the user exports before the launcher
+    removed: Collection[str] = ()  #: variables that no script of the image sets any more
+    texts: Mapping[str, str] = {}  #: {path: new text} of text files of the image
+    files: Mapping[str, ElfFacts] = {}  #: {path: new facts} of programs and libraries of the image
+    #: beginning of CoveringMount.remedy for the mounts that the user removes
+    unmounted: Optional[str] = None
+
+
+class ChangedImage:
+    """An image as a Change would make the image. The files of the image stay unchanged."""
+
+    def __init__(self, image: AnyImage, change: Change) -> None:
+        self.image, self.change = image, change
+        self.files = {image.resolve(path): facts for path, facts in change.files.items()}
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.image, name)
+
+    def read_text(self, path: str) -> Optional[str]:
+        return self.change.texts[path] if path in self.change.texts else self.image.read_text(path)
+
+    def read_elf_files(self, paths: Iterable[str]) -> Dict[str, ElfFacts]:
+        facts: Dict[str, ElfFacts] = self.image.read_elf_files(paths)
+        return {path: self.files.get(self.image.resolve(path), elf) for path, elf in facts.items()}
+
+    def evaluate_environment(self, bound_texts: Iterable[Any] = ()) -> Environment:
+        if not self.change.texts:
+            environment: Environment = self.image.evaluate_environment(bound_texts)
+            return environment
+        return evaluate_environment(self, {**self.change.texts, **dict(bound_texts)})
+
 
 #: File names of plug-ins of Open MPI and PMIx
 PLUGIN_OF_MPI = r'(pmix_)?mca_\w+\.so$'
@@ -199,6 +244,8 @@ class Mounts(NamedTuple):
 BIND_VARIABLES = [
     prefix + name for prefix in ('APPTAINER', 'SINGULARITY') for name in ('_BIND', '_BINDPATH')
 ]
+#: Beginning of CoveringMount.remedy for a bind in BIND_VARIABLES
+BIND_REMEDY = 'remove the bind from '
 
 
 def list_user_binds() -> Dict[str, List[str]]:
@@ -225,9 +272,11 @@ def find_home(host: Host) -> str:
         return os.environ.get('HOME', '')
 
 
-def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> Mounts:
+def list_mounts(
+    approach: Dict[str, Any], site: Dict[str, Any], host: Host, change: Change
+) -> Mounts:
     """
-    Return the mounts of a container that the module's commands start.
+    Return the mounts of a container that the module's commands start, after a Change.
 
     Apptainer mounts /tmp, /var/tmp, the home folder and the current folder (apptainer.conf: mount
     tmp, mount home; user guide, Bind Paths and Mounts). MPI_CONTAINER_OPTIONS may disable mounts.
@@ -240,7 +289,7 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
             current = os.getcwd()
         for name, entries in list_user_binds().items():
             for source, target in ((entry.split(':') + [''])[:2] for entry in entries):
-                rows.append((target or source, source, 'remove the bind from ' + name))
+                rows.append((target or source, source, BIND_REMEDY + name))
     rows += [
         (folder, folder, 'run `export MPI_CONTAINER_OPTIONS="%s"`' % option)
         for folder, option in (
@@ -257,7 +306,7 @@ def list_mounts(approach: Dict[str, Any], site: Dict[str, Any], host: Host) -> M
             CoveringMount(folder.rstrip('/'), source.rstrip('/'), host, remedy, row is not rows[-1])
             for row in rows
             for folder, source, remedy in [row]
-            if folder.strip('/')
+            if folder.strip('/') and not (change.unmounted and remedy.startswith(change.unmounted))
         ],
         set(),
     )
@@ -305,8 +354,9 @@ class Container:
     def follow_listing(self, listing: 'Optional[Listing]') -> None:
         """Use the paths that the image's loader lists, except files that the image lacks."""
         if listing and listing.is_trusted:
-            paths = listing.libraries.items()
-            self.listed = {name: path for name, path in paths if self.exists(path)}
+            self.listed = {
+                name: path for name, path in listing.libraries.items() if self.exists(path)
+            }
             self.listed.update((name, None) for name in listing.missing_libraries)
 
     def read_loader_config(self, interpreter: Optional[str]) -> Any:
@@ -332,16 +382,14 @@ class Container:
 
     def _is_injected(self, path: str) -> bool:
         # The module binds single files, so other files of the image in this folder stay visible.
-        return (
-            posixpath.dirname(path) == INJECT_FOLDER and posixpath.basename(path) in self.injected
-        )
+        return dirname(path) == INJECT_FOLDER and basename(path) in self.injected
 
     def resolve(self, path: str) -> Optional[str]:
         """
         Return the path with all links resolved; for an injected library, the path on the host.
         """
         if self._is_injected(path):
-            return self.injected[posixpath.basename(path)].path
+            return self.injected[basename(path)].path
         return self.image.resolve(path)
 
     def read_elf_files(self, paths: Sequence[str]) -> Dict[str, Tuple[str, ElfFacts]]:
@@ -351,7 +399,7 @@ class Container:
         origin: 'host' or 'image'.
         """
         injected = [path for path in paths if self._is_injected(path)]
-        result = {path: ('host', self.injected[posixpath.basename(path)]) for path in injected}
+        result = {path: ('host', self.injected[basename(path)]) for path in injected}
         image_files = self.image.read_elf_files([path for path in paths if path not in result])
         result.update((path, ('image', facts)) for path, facts in image_files.items())
         for path, (origin, facts) in list(result.items()):
@@ -360,7 +408,7 @@ class Container:
             names = (
                 self.opened_names.get(path)
                 or self.opened_names.get(self.image.resolve(path) or path)
-                or self.opened_names.get('%s/%s' % (posixpath.dirname(path), facts.soname), [])
+                or self.opened_names.get('%s/%s' % (dirname(path), facts.soname), [])
             )
             if names:
                 needed = facts.needed + [name for name in names if name not in facts.needed]
@@ -371,37 +419,35 @@ class Container:
         return result
 
 
-class HostLibraries(NamedTuple):
-    """The host libraries that an approach injects."""
+class Trial(NamedTuple):
+    """The predicted process of one approach with one image on one site."""
 
-    #: by soname, in the order in which ld.so loads them before the image's libraries
+    #: the approach, with the host MPI that matches the image's programs
+    approach: Dict[str, Any]
+    site: Dict[str, Any]
+    image: Image
+    host: Host
+    #: injected host libraries by soname, in the order in which ld.so loads them before the image's
     injected: Dict[str, ElfFacts]
+    #: {name: ElfFacts} of the injected libraries under every name by which programs open them
+    opened_names: Dict[str, ElfFacts]
     #: sorted host paths that the approach needs and that do not exist
     missing_paths: List[str]
     #: (soname, the library that needs it) for dependencies that neither host nor image has
     missing_dependencies: List[Tuple[str, ElfFacts]]
-
-
-class ContainerEnvironment(NamedTuple):
-    """The variables and library folders that the runtime sets up for the process."""
-
-    #: variables of the image with those of the module
+    #: variables in the container: those of the image with those of the module
     environment: Environment
     #: folders of LD_LIBRARY_PATH; only the first folders if the rest is unknown
     library_path: List[str]
-    #: (path, 'LD_PRELOAD' or /etc/ld.so.preload) for each preloaded library of the image
-    preload: List[Tuple[str, str]]
+    #: {path: 'LD_PRELOAD' or /etc/ld.so.preload} for each preloaded library of the image
+    preload: Dict[str, str]
     #: the runtime, as find_runtime() (facts.py) returns it; None if unknown
     runtime: Optional[Dict[str, Any]]
     #: folders of the host that hide files of the image
     mounts: Mounts
-
-
-class Program(NamedTuple):
-    """The program of the process, and the libraries that are loaded with the program."""
-
-    #: path in the image; None if the program is unknown and only the MPI library is loaded
-    path: Optional[str]
+    #: path of the program in the image; None if the program is unknown and only the MPI library is
+    #: loaded
+    program: Optional[str]
     #: whether the program has no dynamic section, so that no library can be injected
     is_static: bool
     #: (path of RCCL's plugin in the image, process that has loaded the plugin)
@@ -413,47 +459,49 @@ class Program(NamedTuple):
     #: why the MPI of the program is unknown; the process then has the image's MPI alone
     unknown_reason: Optional[str]
     #: the program and scripts that the requested command line starts
-    launched_program: LaunchedProgram
+    launched: LaunchedProgram
     #: MPI and mpi4py that a Python program opens with dlopen(), [] for other programs
     opened_libraries: List[str]
-
-
-class Trial(NamedTuple):
-    """The predicted process of one approach with one image on one site."""
-
-    #: the approach, with the host MPI that matches the image's programs
-    approach: Dict[str, Any]
-    site: Dict[str, Any]
-    image: Image
-    host: Host
-    host_libraries: HostLibraries
-    container: ContainerEnvironment
-    program: Program
-    #: family of the MPI that the image's programs use, '' if there is none
-    family: str
-    #: soname of this MPI
+    #: soname of the MPI that the image's programs use, '' if there is none
     soname: str
     process: Process
     #: traits (image/traits.py) of the loaded libmpi, {} if none is loaded
     mpi: Dict[str, Any]
     #: traits of the loaded libfabric, {} if none is loaded
     fabric: Dict[str, Any]
+    #: {name: value} of the variables that the module or the user of a Change sets
+    module_values: Dict[str, str]
     #: libraries that the image's loader lists, None without --dry-run
     listing: 'Optional[Listing]' = None
-    #: result of a start of the command, None without a start
-    start: Optional[Start] = None
     #: the observed process that `process` shows, None if `process` is predicted
     started: Optional[StartedProcess] = None
+    #: result of a start of the command, None without a start
+    start: Optional[Start] = None
 
     @property
-    def environment(self) -> Environment:
-        """The environment variables in the container."""
-        return self.container.environment
+    def family(self) -> str:
+        """The family of the MPI that the image's programs use, '' if there is none."""
+        return MPI_FAMILIES.get(self.soname, '')
 
     @property
-    def injected(self) -> Dict[str, ElfFacts]:
-        """The injected host libraries as {soname: ElfFacts}."""
-        return self.host_libraries.injected
+    def mpi_family(self) -> Optional[str]:
+        """The family of the loaded libmpi, such as 'Cray MPICH'; None if unknown."""
+        return self.mpi.get('family')
+
+    @property
+    def libmpi(self) -> Optional[LoadedFile]:
+        """The MPI library in the process, None if no MPI is loaded."""
+        return find_loaded_file(self.process, self.soname)
+
+    @property
+    def image_mpi(self) -> Optional[LoadedFile]:
+        """The MPI library in the process if the library is of the image, else None."""
+        return self.libmpi if self.libmpi and self.libmpi.origin == 'image' else None
+
+    @property
+    def libfabric(self) -> Optional[LoadedFile]:
+        """The libfabric in the process, None if no libfabric is loaded."""
+        return find_loaded_file(self.process, 'libfabric.so.1')
 
 
 def locate_host_libraries(
@@ -507,7 +555,7 @@ def _resolve_injection(
     """
     Return ({soname: ElfFacts}, missing_dependencies) for the libraries to inject.
 
-    HostLibraries explains missing_dependencies. Raises ElfError if a host library is not an ELF
+    Trial explains missing_dependencies. Raises ElfError if a host library is not an ELF
     file.
     """
     roots = [path for _, path in locate_host_libraries(approach, site, host) if host.exists(path)]
@@ -552,14 +600,10 @@ def list_plugin_folders(
     approach: Dict[str, Any], site: Dict[str, Any], host: HostFileSystem
 ) -> List[Tuple[str, str]]:
     """Return [(host path, container path)] of the plug-in folders of the host's Open MPI."""
-    folders = [
-        folder
-        for name in approach['inject']
-        for folder in site['libraries'][name].get('folders', {}).items()
-    ]
     return sorted(
-        (host.add_root(path), posixpath.join(posixpath.dirname(INJECT_FOLDER), place))
-        for place, path in folders
+        (host.add_root(path), posixpath.join(dirname(INJECT_FOLDER), place))
+        for name in approach['inject']
+        for place, path in site['libraries'][name].get('folders', {}).items()
         if host.exists(host.add_root(path))
     )
 
@@ -577,7 +621,7 @@ def select_image_mpi(image: Image, families: Sequence[str]) -> Tuple[str, str, s
     )
 
 
-def _find_process_mpi(process: Process) -> Optional[str]:
+def find_process_mpi(process: Process) -> Optional[str]:
     """Return the soname of the MPI that a process needs, even if missing; None without MPI."""
     return next(
         (
@@ -591,8 +635,9 @@ def _find_process_mpi(process: Process) -> Optional[str]:
 
 
 def _list_library_path(environment: Environment) -> List[str]:
-    variable = environment.variables.get('LD_LIBRARY_PATH')
-    return parse_folder_list(variable or environment.default, True)[0]
+    return parse_folder_list(
+        environment.variables.get('LD_LIBRARY_PATH') or environment.default, True
+    )[0]
 
 
 #: Maximum number of programs that check inspects in an image
@@ -733,7 +778,7 @@ def build_trial(
 
     program: command line in the container, with all arguments that affect which libraries are
     loaded.
-    runtime: the container runtime, as in ContainerEnvironment.
+    runtime: the container runtime, as in Trial.
     listing: the result of a dry run by the image's loader and Python, None without a dry run.
     started: an observed process, which then replaces the predicted process.
     requires_mpi: whether an image without a visible MPI is an error.
@@ -742,15 +787,15 @@ def build_trial(
     MPI, ElfError if a host library is not an ELF file, and SettingsError if the site lacks a
     library that the approach needs or a PMI that the approach needs.
     """
-    family, soname, path = select_image_mpi(image, list_mpi_families(approach))
+    change = image.change if isinstance(image, ChangedImage) else Change('')
+    _, soname, path = select_image_mpi(image, list_mpi_families(approach))
     mpi4py = listing.mpi4py if listing else None
     requested = _find_requested_mpi(
         image, select_program(image, program, image.evaluate_environment()), mpi4py
     )
     if started:
-        requested = _find_process_mpi(read_loaded_process(started, Container(image, {}, {}), host))
-    if requested:
-        family, soname = MPI_FAMILIES[requested], requested
+        requested = find_process_mpi(read_loaded_process(started, Container(image, {}, {}), host))
+    soname = requested or soname
     if 'libmpi' in approach['inject']:
         approach = select_host_mpi(approach, soname)
     missing_paths = list_missing_host_paths(approach, site, host)
@@ -758,11 +803,12 @@ def build_trial(
         _resolve_injection(approach, site, host, image) if approach['inject'] else ({}, [])
     )
     plugins = _list_host_plugins(approach, site, host)
+    opened_names = map_opened_names(approach, site, host, injected)
     container = Container(
         image,
-        map_opened_names(approach, site, host, injected),
+        opened_names,
         _map_opened_libraries(image, injected, host, plugins),
-        list_mounts(approach, site, host),
+        list_mounts(approach, site, host, change),
     )
     container.follow_listing(listing)
     environment = apply_entrypoint(
@@ -776,6 +822,10 @@ def build_trial(
         environment = environment._replace(variables={**variables, **environment.variables})
     launched = select_program(image, program, environment)
     environment = launched.environment
+    kept = {
+        name: item for name, item in environment.variables.items() if name not in change.removed
+    }
+    environment = environment._replace(variables=kept)
     # The option --library-path of ld.so is no variable of the process.
     if started and started.environment is not None and not started.is_loader:
         environment = merge_observed_environment(started.environment, environment)
@@ -790,7 +840,7 @@ def build_trial(
     is_static = start is not None and not image.read_elf_files([start])[start].dynamic
     if started:
         process, reason = read_loaded_process(started, container, host), None
-        process_mpi = _find_process_mpi(process)
+        process_mpi = find_process_mpi(process)
         mpi = find_loaded_file(process, process_mpi) if process_mpi else None
         if mpi and started.libfabric is None and not approach.get('entrypoint'):
             # Intel MPI opens libfabric only if the ranks are on several nodes.
@@ -806,11 +856,11 @@ def build_trial(
         opened, process, reason = _resolve_startup(
             image, launched, container, library_path, preload + [start], mpi4py
         )
-        process_mpi = _find_process_mpi(process)
+        process_mpi = find_process_mpi(process)
     if process_mpi:
         # mpi4py accepts a host MPI of the other ABI as well
-        if not requested or MPI_FAMILIES[process_mpi] == family:
-            family, soname = MPI_FAMILIES[process_mpi], process_mpi
+        if not requested or MPI_FAMILIES[process_mpi] == MPI_FAMILIES[soname]:
+            soname = process_mpi
     elif start:
         reason = reason or _explain_missing_mpi(image, start, is_static, process)
     roots = preload + ([start] if start else [])
@@ -821,8 +871,10 @@ def build_trial(
         by_soname = image.libraries.get(soname) == path or soname in injected
         roots = preload + [soname if by_soname else path] * bool(path)
         # Programs for AMD GPUs need HIP themselves.
-        hip = image.find_files(r'.*/libamdhip64\.so\.\d+') if image.is_partial else []
-        opened = [posixpath.basename(name) for name in hip]
+        opened = [
+            basename(name)
+            for name in (image.find_files(r'.*/libamdhip64\.so\.\d+') if image.is_partial else [])
+        ]
         start = start if is_static else None
         process = simulate_load(roots, container, library_path, opened)
 
@@ -837,46 +889,57 @@ def build_trial(
         else None
     )
     rccl_plugin = image.find_rccl_plugin()
-    mpi_name = 'libmpi.so.12' if WRAPPER in injected else soname
-    mpi_traits = read_process_traits(process, mpi_name, image, host) or {}
+    mpi_traits = (
+        read_process_traits(process, 'libmpi.so.12' if WRAPPER in injected else soname, image, host)
+        or {}
+    )
     if mpi_traits and any(path.endswith('/mca_pmix_s2.so') for path in plugins):
         # The plug-in of Open MPI 4 for PMI-2
-        mpi_traits = dict(mpi_traits, pmi=mpi_traits['pmi'] + ['pmi2'])
+        mpi_traits = {**mpi_traits, 'pmi': mpi_traits['pmi'] + ['pmi2']}
+    fabric = (
+        _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
+        or {}
+    )
+    module_values = {
+        variable['name']: variable['value']
+        for variable in collect_module_variables(
+            approach,
+            site,
+            '%s %s' % (mpi_traits.get('family'), mpi_traits.get('release')),
+            fabric.get('release'),
+            rccl_plugin,
+            image.find_rocm_release(),
+        )[None]
+    }
     return Trial(
         approach,
         site,
         image,
         host,
-        HostLibraries(injected, missing_paths, missing),
-        ContainerEnvironment(
-            environment,
-            library_path,
-            [
-                (library, origin)
-                for _, library, origin in preloads
-                if posixpath.dirname(library) != INJECT_FOLDER
-            ],
-            runtime,
-            container.mounts,
-        ),
-        Program(
-            start,
-            is_static,
-            (rccl_plugin, load_more([rccl_plugin])) if rccl_plugin else None,
-            entrypoint_process,
-            roots,
-            reason,
-            launched,
-            opened,
-        ),
-        family,
+        injected,
+        opened_names,
+        missing_paths,
+        missing,
+        environment,
+        library_path,
+        {library: origin for _, library, origin in preloads if dirname(library) != INJECT_FOLDER},
+        runtime,
+        container.mounts,
+        start,
+        is_static,
+        (rccl_plugin, load_more([rccl_plugin])) if rccl_plugin else None,
+        entrypoint_process,
+        roots,
+        reason,
+        launched,
+        opened,
         soname,
         process,
         mpi_traits,
-        _add_plugin_providers(process, fabric, container, load_more, library_path, environment)
-        or {},
+        fabric,
+        {**module_values, **change.exports},
         listing,
-        started=started,
+        started,
     )
 
 
@@ -892,8 +955,12 @@ class NoMpiError(ImageError):
 
 def make_container(trial: Trial) -> Container:
     """Return the predicted container of `trial`, without libraries opened by dlopen()."""
-    names = map_opened_names(trial.approach, trial.site, trial.host, trial.injected)
-    return Container(trial.image, names, {}, trial.container.mounts)
+    return Container(
+        trial.image,
+        trial.opened_names,
+        {},
+        trial.mounts,
+    )
 
 
 def load_image_file(trial: Trial, path: str) -> Process:
@@ -901,7 +968,7 @@ def load_image_file(trial: Trial, path: str) -> Process:
     return simulate_load(
         [path],
         Container(trial.image, trial.injected, {}),
-        trial.container.library_path,
+        trial.library_path,
     )
 
 
@@ -917,10 +984,15 @@ def _find_requested_mpi(
     program = launched.program
     if not program or not image.read_elf_files([program])[program].dynamic:
         return None
-    library_path = _list_library_path(launched.environment)
-    container = Container(image, {}, {})
-    return _find_process_mpi(
-        _resolve_startup(image, launched, container, library_path, [program], mpi4py)[1]
+    return find_process_mpi(
+        _resolve_startup(
+            image,
+            launched,
+            Container(image, {}, {}),
+            _list_library_path(launched.environment),
+            [program],
+            mpi4py,
+        )[1]
     )
 
 
@@ -977,7 +1049,7 @@ def find_leading_plugin_folder(image: Image, injected: Collection[str]) -> Optio
     library.
     """
     plugin = image.find_rccl_plugin()
-    folder = posixpath.dirname(plugin) if plugin else None
+    folder = dirname(plugin) if plugin else None
     return folder if folder and not image.contains_library(folder, injected) else None
 
 
@@ -992,13 +1064,12 @@ def apply_entrypoint(
         or environment.default
         or Variable('', True, None)
     )
-    start = INJECT_FOLDER + ':'
     variable = variable._replace(
-        value=None if variable.value is None else start + variable.value,
+        value=None if variable.value is None else INJECT_FOLDER + ':' + variable.value,
         exported=True,
-        known_prefix=start + variable.known_prefix,
+        known_prefix=INJECT_FOLDER + ':' + variable.known_prefix,
     )
-    return environment._replace(variables=dict(environment.variables, LD_LIBRARY_PATH=variable))
+    return environment._replace(variables={**environment.variables, 'LD_LIBRARY_PATH': variable})
 
 
 #: glibc preloads the libraries in this file into each process, after those of LD_PRELOAD: ld.so(8).
@@ -1019,8 +1090,10 @@ def _resolve_preloads(
     known = (
         variable and variable.exported is not False and (variable.value or variable.known_prefix)
     )
-    file_text = image.read_text(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None
-    for origin, text in (('LD_PRELOAD', known), (PRELOAD_FILE, file_text)):
+    for origin, text in (
+        ('LD_PRELOAD', known),
+        (PRELOAD_FILE, image.read_text(PRELOAD_FILE) if image.exists(PRELOAD_FILE) else None),
+    ):
         for name in re.findall(r'[^:\s]+', text or ''):
             path = find_library(name, None, container, library_path)
             if path and container.read_elf_files([path]):
@@ -1069,9 +1142,8 @@ def _map_opened_libraries(
                 opened[real] = list(image.read_traits(real, read_mpi_traits)['opens'])
             except ImageError:  # The file is damaged, or is for another processor.
                 opened[real] = []
-            if MPI_FAMILIES[posixpath.basename(path)] == 'Open MPI':
-                folder = posixpath.dirname(real)
-                opened[real] += image.find_folder_files(folder, OPEN_MPI_OVER_LIBFABRIC)
+            if MPI_FAMILIES[basename(path)] == 'Open MPI':
+                opened[real] += image.find_folder_files(dirname(real), OPEN_MPI_OVER_LIBFABRIC)
         opened[path] = opened[real]
     for soname, facts in injected.items():
         if soname in MPI_FAMILIES:
@@ -1111,7 +1183,7 @@ def _add_plugin_providers(
     files: Dict[str, Any] = {}
     if not traits or fabric is None or container.image.is_partial:
         return traits
-    traits = dict(traits, inside=traits['providers'])
+    traits = {**traits, 'inside': traits['providers']}
     for path in _list_plugin_files(fabric, traits, container, library_path, environment):
         extended = load_more([path])
         if (
@@ -1123,7 +1195,7 @@ def _add_plugin_providers(
             release = find_provider_release(container.image.read_file(path))
             files[name] = release and max(release, files.get(name, release) or release)
     usable = files if fabric.origin == 'image' else ()
-    return dict(traits, files=files, providers=sorted(set(traits['providers']).union(usable)))
+    return {**traits, 'files': files, 'providers': sorted(set(traits['providers']).union(usable))}
 
 
 def _list_plugin_files(
@@ -1147,9 +1219,7 @@ def _list_plugin_files(
             file = find_library('lib%s-fi.so' % name, fabric, container, library_path)
             files += [file] if file else []
     if not folders:
-        build_folders: List[str] = traits['folders'] or [
-            posixpath.dirname(fabric.path) + '/libfabric'
-        ]
+        build_folders: List[str] = traits['folders'] or [dirname(fabric.path) + '/libfabric']
         folders = [
             re.compile(r'\$\{(\w+)\}').sub(
                 lambda match: get_exported_value(environment, match.group(1)) or '', folder
@@ -1187,9 +1257,7 @@ def list_bound_files(
     """Return the host paths, without the root folder, of existing files that the module binds."""
     return [
         path
-        for _, fact in list_site_files(approach, site)
-        if fact['bound'] == 'install'
-        for path in fact['value']
+        for path, _ in list_site_files(approach, site, 'install')
         if host.exists(host.add_root(path))
     ]
 
@@ -1198,7 +1266,7 @@ def list_entrypoint_folders(
     approach: Dict[str, Any],
     site: Dict[str, Any],
     libraries: Iterable[Tuple[str, str]],
-    host: Optional[HostFileSystem] = None,
+    host: Host,
 ) -> List[Dict[str, str]]:
     """
     Return a dict (path, target, why) for each host folder that the entrypoint searches.
@@ -1206,12 +1274,8 @@ def list_entrypoint_folders(
     The list has the folders that the approach names, and further folders of injected libraries.
 
     libraries: (soname, path) of each injected library.
-    host: None for a host that is known from published data only; the paths of such a host are
-    assumed to exist.
+    host: the paths of a host that is known from published data only are assumed to exist.
     """
-    add_root: Callable[[str], str] = host.add_root if host else str
-    exists: Callable[[str], bool] = host.exists if host else bool
-    real: Callable[[str], str] = os.path.realpath if host else str
     folders = []
     for entry in approach['entrypoint']:
         path = (
@@ -1219,12 +1283,15 @@ def list_entrypoint_folders(
             if 'library' in entry
             else entry['path']
         )
-        if exists(add_root(path)):  # A folder that stands in for / may lack some.
-            folders.append({'path': add_root(path), 'target': entry['target'], 'why': entry['why']})
+        # A folder that stands in for / may lack some.
+        if host.is_partial or host.exists(host.add_root(path)):
+            folders.append(
+                {'path': host.add_root(path), 'target': entry['target'], 'why': entry['why']}
+            )
     for soname, path in libraries:
         folder = os.path.dirname(path)
-        inside = real(folder) + '/'
-        if not any(inside.startswith(real(other['path']) + '/') for other in folders):
+        inside = os.path.realpath(folder) + '/'
+        if not any(inside.startswith(os.path.realpath(other['path']) + '/') for other in folders):
             folders.append(
                 {
                     'path': folder,

@@ -6,31 +6,39 @@ the level of the verdict.
 """
 
 import re
-from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Tuple
+from typing import Any, Callable, Dict, Iterable, List, NamedTuple, Optional, Set, Tuple
 
 from osu_container.image.elf import ElfError
 from osu_container.image.loader import find_loaded_file
+from osu_container.image.sif import ImageError
 from osu_container.verdict.dry_run import add_listing
 from osu_container.verdict.evidence import list_untested_facts
-from osu_container.verdict.layers import LIBFABRIC
+from osu_container.verdict.layers import (
+    LIBFABRIC,
+    find_network_layer,
+)
 from osu_container.verdict.rules import RULES
 from osu_container.verdict.rules.abi import no_program, other_mpi_family
 from osu_container.verdict.rules.finding import (
     LEVELS,
     NOTE,
+    OTHER_APPROACHES,
     START_REMEDY,
     Finding,
-    make_finding,
+    Remedy,
+    format_remedy,
+    report_problem,
 )
 from osu_container.verdict.rules.image_environment import downgrade_uncertain
 from osu_container.verdict.rules.machine import check_host_paths
-from osu_container.verdict.rules.questions import find_network_layer
 from osu_container.verdict.rules.start import is_superseded
-from osu_container.verdict.settings import list_mpi_families, select_pmi
+from osu_container.verdict.settings import list_mpi_families, resolve_approach, select_pmi
 from osu_container.verdict.site_choice import SettingsError
 from osu_container.verdict.started import Start
 from osu_container.verdict.trial import (
     AnyImage,
+    Change,
+    ChangedImage,
     Host,
     NoMpiError,
     Trial,
@@ -81,7 +89,7 @@ def judge_trial(trial: Trial) -> Verdict:
     findings = downgrade_uncertain(trial, all_findings)
     if trial.start:
         findings = [
-            finding._replace(remedy='') if finding.remedy == START_REMEDY else finding
+            finding._replace(remedy='', remedies=()) if finding.remedy == START_REMEDY else finding
             for finding in findings
         ]
     # An overlay hides the files of the image, and an undescribed host the injected libraries: other
@@ -102,11 +110,11 @@ def judge_trial(trial: Trial) -> Verdict:
     level = find_worst_level(findings)
     standalone_level = (
         find_worst_level([finding for finding in all_findings if finding.rule != 'no program'])
-        if trial.program.unknown_reason
+        if trial.unknown_reason
         else None
     )
-    paths = [script for script, _ in trial.program.launched_program.scripts]
-    path = (trial.started.program if trial.started else trial.program.path) or ''
+    paths = [script for script, _ in trial.launched.scripts]
+    path = (trial.started.program if trial.started else trial.program) or ''
     return Verdict(
         trial.approach['name'],
         level,
@@ -231,15 +239,16 @@ def judge_approach(
         return evaluate_approach(approach, site, image, host, program, runtime, dry_run, starter)[1]
     except NoMpiError as err:
         finding = no_program.label_finding(
-            make_finding('unknown', str(err), [(image.path, 'no libmpi')], START_REMEDY)
+            report_problem('unknown', str(err), image.path, 'no libmpi', START_REMEDY)
         )
     except ElfError as err:
         finding = check_host_paths.label_finding(
-            make_finding(
+            report_problem(
                 'fails',
                 "ld.so cannot load a library of the host, which approach '%s' injects: %s"
                 % (approach['name'], err),
-                [(str(err).partition(': ')[0], 'not a valid library')],
+                str(err).partition(': ')[0],
+                'not a valid library',
                 'run `osu-container discover`, which finds the current paths of the libraries',
             )
         )
@@ -249,15 +258,126 @@ def judge_approach(
         # No change of the site helps an image with another MPI.
         if family and family not in list_mpi_families(approach):
             finding = other_mpi_family.label_finding(
-                make_finding(
+                report_problem(
                     'fails',
                     "the image's MPI is %s (%s), but approach '%s' needs %s"
                     % (family, soname, approach['name'], approach['mpi']),
-                    [(image.path, soname)],
-                    'use another approach: `osu-container check IMAGE` lists all approaches',
+                    image.path,
+                    soname,
+                    OTHER_APPROACHES,
                 )
             )
     return Verdict(approach['name'], finding.level, [finding], 'none', 'none', None)
+
+
+def judge_approaches(
+    names: Iterable[str],
+    site: Dict[str, Any],
+    image: AnyImage,
+    host: Host,
+    program: Optional[str],
+    runtime: Optional[Dict[str, Any]],
+    dry_run: bool,
+    starter: Optional[Starter],
+    progress: Callable[[str], Any],
+) -> List[Verdict]:
+    """
+    Return the Verdict on each of several approaches, with the remedies of judge_remedies().
+
+    progress: function that prints a progress line. The other parameters are those of
+    judge_approach().
+    """
+    verdicts = []
+    for name in names:
+        progress('judging %s with %s' % (name, image.path))
+        verdicts.append(
+            judge_approach(
+                resolve_approach(name), site, image, host, program, runtime, dry_run, starter
+            )
+        )
+    return judge_remedies(verdicts, site, image, host, program, runtime)
+
+
+def judge_remedies(
+    verdicts: List[Verdict],
+    site: Dict[str, Any],
+    image: AnyImage,
+    host: Host,
+    program: Optional[str] = None,
+    runtime: Optional[Dict[str, Any]] = None,
+) -> List[Verdict]:
+    """
+    Judge the image again with each remedy applied, and return the verdicts with the other remedies.
+
+    A remedy is left out if the finding stays, and an approach also if the approach fails and other
+    approaches do not. If another problem remains, the remedy names the problem. A remedy is kept as
+    it is if `check` cannot apply the remedy, or if only a dry run or a start shows the finding. The
+    other parameters are those of judge_approach().
+    """
+    judged = {verdict.approach: verdict for verdict in verdicts}
+    predicted: Dict[str, Verdict] = {}
+
+    def judge(name: str, change: Optional[Change] = None) -> Verdict:
+        return judge_approach(
+            resolve_approach(name),
+            site,
+            ChangedImage(image, change) if change else image,
+            host,
+            program,
+            runtime,
+        )
+
+    def apply_remedy(verdict: Verdict, finding: Finding, remedy: Remedy) -> Optional[str]:
+        """Return the text of a remedy, None if the finding stays."""
+        if isinstance(remedy, str):
+            return remedy
+        observed, name = identify_finding(finding), verdict.approach
+        findings, refuted = identify_findings(verdict), set()
+        for other in remedy.approaches:
+            judged[other] = judged.get(other) or judge(other)
+        outcomes = [judged[other] for other in remedy.approaches]
+        if not outcomes:
+            predicted[name] = predicted.get(name) or judge(name)
+            if observed not in identify_findings(predicted[name]):
+                return format_remedy(remedy)
+            try:
+                outcomes = [judge(name, remedy)]
+            except (
+                ImageError
+            ):  # Without the line that the remedy removes, the program is not found.
+                return None
+            refuted = identify_findings(predicted[name]) - findings
+        outcomes = [each for each in outcomes if observed not in identify_findings(each)]
+        if len(remedy.approaches) > 1:
+            outcomes = [each for each in outcomes if each.level != 'fails']
+        if not outcomes:
+            return None
+        names = [each.approach for each in outcomes if remedy.approaches]
+        text = format_remedy(remedy._replace(approaches=names))
+        for each in outcomes[0].findings:
+            if each.level in ('unknown', 'fails') and identify_finding(each) not in refuted:
+                reason = '' if identify_finding(each) in findings else ': ' + each.reason
+                return text + ' (afterwards the verdict is %s%s)' % (each.level, reason)
+        return text
+
+    def select_remedies(verdict: Verdict, finding: Finding) -> Finding:
+        texts = [apply_remedy(verdict, finding, remedy) for remedy in finding.remedies]
+        return finding._replace(remedy='; or '.join(filter(None, texts))) if texts else finding
+
+    return [
+        verdict._replace(findings=[select_remedies(verdict, each) for each in verdict.findings])
+        for verdict in verdicts
+    ]
+
+
+def identify_findings(verdict: Verdict) -> Set[Tuple[str, str, Any]]:
+    """Return the identity of each finding of a verdict."""
+    return set(map(identify_finding, verdict.findings))
+
+
+def identify_finding(finding: Finding) -> Tuple[str, str, Any]:
+    """Return the rule, the level and the first evidence, by which a finding is recognised."""
+    return finding.rule, finding.level, finding.evidence[0] if finding.evidence else finding.reason
 
 
 def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Optional[str]:

@@ -207,7 +207,7 @@ def test_files_and_their_description_give_equal_verdicts(
     assert facts.glibc is None or re.match(r'2\.\d+$', facts.glibc)
     with opened:
         for name in dict.fromkeys([approach, 'bind']):
-            entry = dict(resolve_approach(name), **world.approach)
+            entry = resolve_approach(name)
             assert summarize_verdict(
                 entry, world.site, opened, facts, world.program, world.runtime
             ) == summarize_verdict(

@@ -18,7 +18,7 @@ from osu_container.verdict.rules.finding import NOTE
 from osu_container.verdict.settings import INJECT_FOLDER, resolve_approach
 from osu_container.verdict.site_choice import resolve_site
 from osu_container.verdict.trial import HostFileSystem, list_preloaded_sonames
-from osu_container.verdict.verdict import judge_approach
+from osu_container.verdict.verdict import judge_approach, judge_remedies
 from tests.helpers.elf_folder import (
     LOADER,
     ElfFolder,
@@ -54,13 +54,7 @@ class World:
     def __init__(self, folder, parts, site=GPU):
         self.parts, self.site, self.program = parts, resolve_site(site), None
         self.image, self.host = ElfFolder(folder / 'image'), ElfFolder(folder / 'host')
-        self.image_parts, self.host_parts, self.more, self.approach, self.runtime = (
-            {},
-            {},
-            [],
-            {},
-            None,
-        )
+        self.image_parts, self.host_parts, self.more, self.runtime = {}, {}, [], None
         self.overlays, self.folder, self.describe = [], folder, None
 
     def open_files(self):
@@ -85,56 +79,51 @@ class World:
             one = DescribedHost(json.loads(format_description(data)))
         return Image(str(sif if self.overlays else self.image), 'osu_'), one
 
+    def keep_folders(self):
+        """Judge the folders as they are now, without filling them again."""
+        opened = Image(str(self.image), 'osu_'), HostFileSystem(str(self.host))
+        self.open_files = lambda: opened
+
     def ask(self, approach):
         """Return the Verdict on an approach (str)."""
         image, host = self.open_files()
         with image:
-            return judge_approach(
-                dict(resolve_approach(approach), **self.approach),
-                self.site,
-                image,
-                host,
-                self.program,
-                self.runtime,
-            )
+            facts = self.site, image, host, self.program, self.runtime
+            return judge_remedies([judge_approach(resolve_approach(approach), *facts)], *facts)[0]
 
     def run_real(self, mix, *arguments):
         """
         Run the program of a Mix in the image as the module would start it, and return the
         CompletedProcess and the paths that the loader loads.
         """
-        for name, facts in mix.host_libraries.injected.items():
+        for name, facts in mix.injected.items():
             self.image.copy(facts.path, f'{INJECT_FOLDER}/{name}')
-        library_path = mix.container.library_path
+        library_path = mix.library_path
         preload = [
             f'{INJECT_FOLDER}/{name}'
-            for name in list_preloaded_sonames(
-                mix.approach, mix.site, mix.host, mix.host_libraries.injected
-            )
+            for name in list_preloaded_sonames(mix.approach, mix.site, mix.host, mix.injected)
         ]
-        preload += [path for path, by in mix.container.preload if by == 'LD_PRELOAD']
-        loaded, _ = list_real_load(self.image, mix.program.path, library_path, preload)
+        preload += [path for path, by in mix.preload if by == 'LD_PRELOAD']
+        loaded, _ = list_real_load(self.image, mix.program, library_path, preload)
         done = run_in_folder(
             self.image,
-            [mix.program.path, *arguments],
+            [mix.program, *arguments],
             LD_LIBRARY_PATH=join_folders(library_path),
             LD_PRELOAD=join_folders(preload),
         )
         return done, loaded
 
 
-def image(**changed):
+def image(side='image_parts', **changed):
     """Return a change of a World: other parts of its image, values or functions of Parts."""
-    return lambda it: it.image_parts.update(
+    return lambda it: getattr(it, side).update(
         {name: value(it.parts) if callable(value) else value for name, value in changed.items()}
     )
 
 
 def host(**changed):
     """Return a change of a World: other libraries of its host."""
-    return lambda it: it.host_parts.update(
-        {name: value(it.parts) if callable(value) else value for name, value in changed.items()}
-    )
+    return image('host_parts', **changed)
 
 
 def write_file(path, text):
@@ -433,10 +422,9 @@ def set_network(kind, *drivers):
     """Return a change: a site with another network; drivers: the kernel's, of its cards."""
 
     def change(it):
-        provider = NETWORKS[kind]['providers'][0]['value']
         it.site.update(
             network={'value': {'kind': kind, 'drivers': list(drivers)}, 'evidence': 'measured'},
-            provider=dict(it.site['provider'], value=provider),
+            provider=dict(it.site['provider'], value=NETWORKS[kind]['providers'][0]['value']),
         )
         if NETWORKS[kind]['ucx']['value']:  # as discover writes it
             it.site['variables'] = [
@@ -1298,6 +1286,17 @@ SPEAKS = {
             GPU,
             'fails',
             'LD_LIBRARY_PATH osu_latency:2',
+        ),
+        (
+            'by a script, and by DT_RPATH afterwards',
+            'hybrid',
+            combine_changes(
+                image_mpi(options=['-Wl,--disable-new-dtags,-rpath,/usr/lib']),
+                add_script('export LD_LIBRARY_PATH=/opt/mpich/lib', 'zzzz.sh'),
+            ),
+            GPU,
+            'fails',
+            'zzzz.sh:1 90-environment.sh (afterwards fails: DT_RPATH',
         ),
         (
             'env -i',

@@ -77,8 +77,8 @@ def compute_outcome(approach, site, opened, host):
         verdict.libfabric,
         verdict.pmi,
         [facts.path for facts in trial.injected.values()],
-        trial.host_libraries.missing_paths,
-        [name for name, _ in trial.host_libraries.missing_dependencies],
+        trial.missing_paths,
+        [name for name, _ in trial.missing_dependencies],
     )
 
 

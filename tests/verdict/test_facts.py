@@ -106,9 +106,8 @@ def test_changed_or_removed_recorded_library_is_named(tmp_path):
 def test_entrypoint_folders_cover_host_and_other_libraries(tmp_path):
     site, swap = resolve_site('lumi-25.03'), resolve_approach('swap')
     root = str(tmp_path)
-    fabric = root + site['libraries']['libfabric']['value']
     paths = {
-        'libfabric.so.1': fabric,
+        'libfabric.so.1': (root + site['libraries']['libfabric']['value']),
         'libcxi.so.1': f'{root}/usr/lib64/libcxi.so.1',
         'libcom_err.so.2': f'{root}/lib64/libcom_err.so.2',
         'liblast.so.1': f'{root}/lib64/liblast.so.1',

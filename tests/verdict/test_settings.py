@@ -90,10 +90,11 @@ def test_settings_of_every_pair_match_the_approach(approach, site):
     assert found.stack.mpi.endswith(entry['comes_from']['libmpi'])
     assert found.stack.libfabric.endswith(entry['comes_from']['libfabric'])
     injected = [bind for bind in found.container.binds if bind[1].startswith(INJECT_FOLDER)]
-    by_us = bool(entry['inject']) and not entry.get(
-        'entrypoint'
-    )  # else the entrypoint of the image does it
-    assert bool(injected) == by_us == (INJECT_FOLDER in found.container.library_path)
+    assert (
+        bool(injected)
+        == (bool(entry['inject']) and not entry.get('entrypoint'))
+        == (INJECT_FOLDER in found.container.library_path)
+    )
     assert found.container.uses_entrypoint == bool(entry.get('entrypoint'))
     assert found.stack.pmi == select_pmi(entry, site_data)
     assert found.stack.provider and '{' not in found.stack.provider
@@ -430,7 +431,6 @@ def test_former_lumi_is_refused_outside_check_published():
 def test_lumi_without_a_known_stack_names_the_deciding_variable(version):
     with pytest.raises(SettingsError) as told:
         choose_site(None, None, 'uan02', {'LUMI_STACK_VERSION': version} if version else {})
-    message = str(told.value)
     for text in (
         "'uan02'",
         'lumi-25.03, ',
@@ -438,7 +438,7 @@ def test_lumi_without_a_known_stack_names_the_deciding_variable(version):
         '--try-amend=site=NAME',
         'osu-container discover',
     ):
-        assert text in message
+        assert text in str(told.value)
 
 
 def test_a_local_file_replaces_facts_of_any_site():

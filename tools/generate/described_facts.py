@@ -113,17 +113,15 @@ def _derive_host_facts(mix: Trial, root: str) -> dict[str, Any]:
         'runtime': dict(RUNTIMES[runtime], name=runtime, command=runtime),
         'mpi': _format_release(mix, 'libmpi'),
         'libfabric': _format_release(mix, 'libfabric'),
-        'files': [
-            path
-            for _, fact in list_site_files(mix.approach, mix.site)
-            if fact['bound'] == 'install'
-            for path in fact['value']
-        ],
+        'files': [path for path, _ in list_site_files(mix.approach, mix.site, 'install')],
         'injected': [dict(library, path=root + library['path']) for library in injected],
     }
     if mix.approach.get('entrypoint'):
         folders = list_entrypoint_folders(
-            mix.approach, mix.site, [(library['soname'], library['path']) for library in injected]
+            mix.approach,
+            mix.site,
+            [(library['soname'], library['path']) for library in injected],
+            mix.host,
         )
         # The workstation's folder of host paths only has the folders of its libraries.
         facts['folders'] = [
@@ -159,11 +157,11 @@ def _list_injected_libraries(mix: Trial) -> list[dict[str, Any]]:
     names = {path: name for name, path in locate_host_libraries(mix.approach, mix.site, mix.host)}
     needed_by = {
         name: library.soname
-        for library in reversed(list(mix.host_libraries.injected.values()))
+        for library in reversed(list(mix.injected.values()))
         for name in library.needed
     }
     libraries = []
-    for soname, file in mix.host_libraries.injected.items():
+    for soname, file in mix.injected.items():
         library = {
             'soname': soname,
             'path': file.path,
@@ -205,7 +203,7 @@ def _derive_image_facts(mix: Trial, file: str) -> dict[str, Any]:
         'gpu': bool(re.search('rocm|cuda', file)),
         'rocm': mix.image.find_rocm_release(),
         'rccl_plugin': mix.image.find_rccl_plugin(),
-        'rccl_plugin_folder': find_leading_plugin_folder(mix.image, mix.host_libraries.injected),
+        'rccl_plugin_folder': find_leading_plugin_folder(mix.image, mix.injected),
         'installed': {'size': 0},
     }
 

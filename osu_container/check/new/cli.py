@@ -39,6 +39,7 @@ from osu_container.verdict.settings import resolve_approach
 from osu_container.verdict.verdict import (
     Verdict,
     judge_approach,
+    judge_approaches,
     recommend_approach,
 )
 
@@ -363,21 +364,17 @@ def _inspect_image(
             if runtime and words and not options.no_start and not options.sysroot
             else None
         )
-        verdicts = []
-        for approach in CONTAINER_APPROACHES:
-            progress("judging %s with %s" % (approach, options.image))
-            verdicts.append(
-                judge_approach(
-                    resolve_approach(approach),
-                    site,
-                    image,
-                    host,
-                    start.join_program(words) if starter else None,
-                    runtime,
-                    dry_run=bool(runtime),
-                    starter=starter,
-                )
-            )
+        verdicts = judge_approaches(
+            CONTAINER_APPROACHES,
+            site,
+            image,
+            host,
+            start.join_program(words) if starter else None,
+            runtime,
+            bool(runtime),
+            starter,
+            progress,
+        )
         chosen = options.approach or recommend_approach(verdicts, site)
         page = _format_overview(image, image_commands, site, host, verdicts, is_site_image)
         progress.stop()

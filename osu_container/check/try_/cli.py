@@ -56,6 +56,7 @@ from osu_container.verdict.verdict import (
     evaluate_approach,
     format_verdict,
     judge_approach,
+    judge_remedies,
     recommend_approach,
 )
 from osu_container.why.search import search_file
@@ -455,13 +456,15 @@ class TryRun:
             else:
                 reason = 'check predicts that it fails' if runtime else 'no container runtime'
                 self.skipped.append('%s: %s' % (name, reason))
+        host = HostFileSystem(self.root)
+        verdicts = judge_remedies(verdicts, self.site, image, host, None, runtime)
         best = recommend_approach(verdicts, self.site)
         self.file.add(
             'verdict',
             check.format_check_report(
                 check.summarize_image(image, len(image.programs)),
                 self.site,
-                HostFileSystem(self.root),
+                host,
                 verdicts,
                 best,
                 ((), ()),

@@ -1,21 +1,30 @@
 """Rules on the image's MPI: the ABI, the PMI, and the replacement by the host's MPI."""
 
 import re
-from typing import Iterator
+from typing import Dict, Iterator, List
 
 from osu_container.image.image import MPI_FAMILIES
 from osu_container.image.traits import read_mpi_traits
 from osu_container.verdict import launching
-from osu_container.verdict.rules.finding import START_REMEDY, Finding, make_finding, rule
-from osu_container.verdict.rules.questions import find_loaded_mpi, find_mpi_path, format_library
+from osu_container.verdict.rules.finding import (
+    OTHER_APPROACHES,
+    START_REMEDY,
+    Finding,
+    Remedy,
+    make_finding,
+    report_problem,
+    rule,
+)
+from osu_container.verdict.rules.questions import find_mpi_path, format_library
 from osu_container.verdict.settings import WRAPPER, list_mpi_families, select_pmi
-from osu_container.verdict.trial import Trial
+from osu_container.verdict.trial import Change, Trial
 
 
 @rule(
     'other MPI',
-    source='mpich.org, MPICH ABI Compatibility Initiative; MPI 5.0, Application Binary Interface; '
-    'pmodels/mpich PR 7867; github.com/cea-hpc/wi4mpi; mpixlate(1) of CPE 24.11',
+    source='mpich.org, MPICH ABI Compatibility Initiative; MPI 5.0, Application Binary '
+    'Interface; pmodels/mpich PR 7867; github.com/cea-hpc/wi4mpi; mpixlate(1) of CPE '
+    '24.11',
     facts=('pmi',),
 )
 def other_mpi_family(trial: Trial) -> Iterator[Finding]:
@@ -25,21 +34,13 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     An approach that injects no library needs only an MPI that the site's launcher can start.
     """
     protocols = trial.mpi.get('pmi') or []
-    cannot_start = protocols and _find_required_pmi(trial) not in protocols
-    families, injects = list_mpi_families(trial.approach), trial.approach['inject']
-    if trial.family in families or not (injects or cannot_start):
+    if trial.family in list_mpi_families(trial.approach) or not (
+        trial.approach['inject'] or (protocols and _find_required_pmi(trial) not in protocols)
+    ):
         return
-    remedy = _REMEDIES[trial.family]
-    if trial.family == 'Open MPI':  # Prefer approach openmpi on a site that can start it.
-        remedy = (
-            'use approach openmpi; or '
-            if trial.family in trial.site['pmi']['value']
-            else 'approach openmpi needs PMIx, which %s of this site does not support, so '
-            % launching.select_launcher_command(trial.site)
-        ) + remedy
     names = [
         "%s (%s)" % (each, sorted(name for name in MPI_FAMILIES if MPI_FAMILIES[name] == each)[-1])
-        for each in families
+        for each in list_mpi_families(trial.approach)
     ]
     reason = "the image's MPI is %s (%s), but approach '%s' needs %s" % (
         trial.family,
@@ -47,32 +48,41 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
         trial.approach['name'],
         ', '.join(names),
     )
-    if not injects:
+    if not trial.approach['inject']:
         reason += ', and %s cannot start this MPI (PMI of the MPI: %s)' % (
             _format_site_pmi(trial),
             ', '.join(protocols),
         )
-    yield make_finding('fails', reason, [(trial.image.path, trial.soname)], remedy)
+    yield report_problem('fails', reason, trial.image.path, trial.soname, *_REMEDIES[trial.family])
 
 
-#: Family of the image's MPI -> remedy where the approach needs another one
-_REMEDIES = {
-    'Open MPI': 'build the programs with an MPI of the MPICH ABI (MPICH, Intel MPI or MVAPICH); or '
-    'translate the MPI calls at run time with Wi4MPI, or with mpixlate on HPE Cray systems '
-    '(docs/abi.md)',
-    'MPICH ABI': 'use approach opensource, hybrid, bind or pure',
-    'the standard ABI of MPI 5': 'use approach opensource, hybrid, bind or pure',
-    'the standard ABI of MPI 5 under a wrong soname': (
-        'use approach opensource, hybrid or pure; or build the programs with MPICH 5.0.2 or newer, '
-        'because programs built with 5.0.0 and 5.0.1 need a soname that no other MPI has (docs/abi.md)'
-    ),
-    'MPICH under Debian\'s own soname': 'use approach pure; or build the programs with an MPICH '
-    'whose library is libmpi.so.12; or replace the soname in '
-    'the programs by libmpi.so.12, with patchelf and a link '
-    '(docs/your-own-container.md). No host MPI has the soname '
-    "of Debian's MPICH (docs/abi.md)",
-    "Cray MPICH under HPE's own soname": 'build the programs with the MPICH of the image; or build '
-    'them on the host after `module load cray-mpich-abi`, which links them with libmpi.so.12',
+_MPICH_APPROACHES = Change('', ['opensource', 'hybrid', 'bind', 'pure'])
+#: Family of the image's MPI -> remedies where the approach needs another MPI
+_REMEDIES: Dict[str, List[Remedy]] = {
+    'Open MPI': [
+        Change('', ['openmpi']),
+        'build the programs with an MPI of the MPICH ABI (MPICH, Intel MPI or MVAPICH)',
+        'translate the MPI calls at run time with Wi4MPI, or with mpixlate on HPE Cray systems '
+        '(docs/abi.md)',
+    ],
+    'MPICH ABI': [_MPICH_APPROACHES],
+    'the standard ABI of MPI 5': [_MPICH_APPROACHES],
+    'the standard ABI of MPI 5 under a wrong soname': [
+        Change('', ['opensource', 'hybrid', 'pure']),
+        'build the programs with MPICH 5.0.2 or newer, because programs built with 5.0.0 and 5.0.1 '
+        'need a soname that no other MPI has (docs/abi.md)',
+    ],
+    "MPICH under Debian's own soname": [
+        Change('', ['pure']),
+        'build the programs with an MPICH whose library is libmpi.so.12',
+        'replace the soname in the programs by libmpi.so.12, with patchelf and a link '
+        "(docs/your-own-container.md). No host MPI has the soname of Debian's MPICH (docs/abi.md)",
+    ],
+    "Cray MPICH under HPE's own soname": [
+        'build the programs with the MPICH of the image',
+        'build the programs on the host after `module load cray-mpich-abi`, which links them with '
+        'libmpi.so.12',
+    ],
 }
 
 
@@ -94,10 +104,10 @@ _OPEN_MPI_LIBRARY = re.compile(r'libopen-(pal|rte)\.so\.')
 
 @rule(
     'two builds of Open MPI',
-    source='measured with job steps on two nodes, 2026-11-26: Fortran programs of Open MPI 4.1.4 '
-    'fail in MPI_Init over the libraries of 5.0.11, and Fortran programs of 5.0.7 fail '
-    'with an undefined symbol over the libraries of 4.1.8 and 4.1.4; docs.open-mpi.org, '
-    'v5.0.x, ABI compatibility',
+    source='measured with job steps on two nodes, 2026-11-26: Fortran programs of Open MPI '
+    '4.1.4 fail in MPI_Init over the libraries of 5.0.11, and Fortran programs of '
+    '5.0.7 fail with an undefined symbol over the libraries of 4.1.8 and 4.1.4; '
+    'docs.open-mpi.org, v5.0.x, ABI compatibility',
     facts=('host',),
 )
 def two_builds(trial: Trial) -> Iterator[Finding]:
@@ -108,31 +118,33 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
     runs with Open MPI 4 and newer. The Fortran and C++ bindings in the image also need the internal
     libraries, so the image's Open MPI must be of the same series as the host's Open MPI.
     """
-    mpi = find_loaded_mpi(trial)
-    if mpi is None or mpi.origin != 'host' or trial.family != 'Open MPI':
+    if trial.libmpi is None or trial.libmpi.origin != 'host' or trial.family != 'Open MPI':
         return
     for library in trial.process.loaded:
         if library.origin == 'image' and _OPEN_MPI_LIBRARY.match(library.name):
-            yield make_finding(
+            yield report_problem(
                 'fails',
                 "%s needs %s of the image's Open MPI, but the host's Open MPI is %s: two releases in "
                 "one process fail in MPI_Init"
                 % (
-                    format_library(library.requester) if library.requester else 'the program',
+                    format_library(library.requester),
                     library.name,
                     trial.mpi.get('release') or 'of another series',
                 ),
-                [(library.facts.path, library.name)],
-                "use approach openmpi, or an image whose Open MPI is of the host's series; programs "
-                'without the Fortran and C++ bindings run with any series',
+                library,
+                library.name,
+                Change('', ['openmpi']),
+                "use an image whose Open MPI is of the host's series; programs without the Fortran "
+                'and C++ bindings run with any series',
             )
             return
 
 
 @rule(
     'two MPIs',
-    source='MPI 5.0, Application Binary Interface: handles are int in MPICH and pointers in Open '
-    'MPI',
+    source='MPI 5.0, Application Binary Interface: handles are int in MPICH and pointers in '
+    'Open MPI',
+    superseded='of MPI',
 )
 def two_mpis(trial: Trial) -> Iterator[Finding]:
     """
@@ -177,25 +189,28 @@ def check_standard_abi(trial: Trial) -> Iterator[Finding]:
     The header of Intel MPI has eight constants of a draft of MPI 5.0. The libmpi_abi.so.1 of
     mpi_abi_wrapper opens the MPI at run time, so that no file shows which MPI the process loads.
     """
-    mpi = find_loaded_mpi(trial)
-    if not mpi or mpi.origin != 'host' or trial.soname != 'libmpi_abi.so.1':
+    if not trial.libmpi or trial.libmpi.origin != 'host' or trial.soname != 'libmpi_abi.so.1':
         return
     for _, soname, path in trial.image.list_mpi_libraries():
-        traits = trial.image.read_traits(path, read_mpi_traits)
-        if soname == trial.soname and traits['family'] == 'Intel MPI':
-            yield make_finding(
+        if (
+            soname == trial.soname
+            and trial.image.read_traits(path, read_mpi_traits)['family'] == 'Intel MPI'
+        ):
+            yield report_problem(
                 'unknown',
                 "programs built with the mpi_abi.h of Intel MPI may contain constants of a draft of "
                 "MPI 5.0, and the host's MPI misreads these constants",
-                [('image:' + path, 'Intel MPI')],
+                'image:' + path,
+                'Intel MPI',
                 'build the programs with mpicc_abi of MPICH 5.0.2 or newer (docs/abi.md)',
             )
     if WRAPPER in trial.injected and not trial.started:
-        yield make_finding(
+        yield report_problem(
             'unknown',
             "the host's libmpi_abi.so.1 is that of mpi_abi_wrapper, and no run of mpi_abi_wrapper "
             'with this approach is known',
-            [(mpi.facts.path, trial.soname)],
+            trial.libmpi,
+            trial.soname,
             START_REMEDY,
         )
 
@@ -205,30 +220,28 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
     """The MPI supports the site's PMI."""
     protocol, protocols = _find_required_pmi(trial), trial.mpi.get('pmi')
     if protocols and protocol not in protocols:
-        yield make_finding(
+        yield report_problem(
             'fails',
             '`%s` of this site does not match the PMI of the MPI (%s), so every rank would run '
             'alone' % (_format_site_pmi(trial), ', '.join(protocols)),
-            [(find_mpi_path(trial), 'PMI ' + ', '.join(protocols))],
-            'use an approach with another MPI: `osu-container check IMAGE` lists all approaches',
+            find_mpi_path(trial),
+            'PMI ' + ', '.join(protocols),
+            OTHER_APPROACHES,
+            'use an image whose MPI supports ' + protocol,
         )
-    elif (
-        not protocols
-        and trial.family == 'Open MPI'
-        and protocol != 'pmix'
-        and find_loaded_mpi(trial)
-    ):
-        yield make_finding(
+    elif not protocols and trial.family == 'Open MPI' and protocol != 'pmix' and trial.libmpi:
+        yield report_problem(
             'unknown',
             'cannot tell which PMI this Open MPI supports: most builds of Open MPI support only '
             'PMIx, and every rank of a build with PMIx only would run alone under `%s`'
             % _format_site_pmi(trial),
-            [(find_mpi_path(trial), 'no release')],
-            'use approach openmpi',
+            find_mpi_path(trial),
+            'no release',
+            Change('', ['openmpi']),
         )
 
 
-@rule('no program', source='docs/check.md')
+@rule('no program', source='docs/check.md', superseded='of MPI')
 def no_program(trial: Trial) -> Iterator[Finding]:
     """
     `osu-container check` knows which MPI the program uses.
@@ -236,14 +249,11 @@ def no_program(trial: Trial) -> Iterator[Finding]:
     For some launchers, for some scripts, and for programs that open the MPI at run time, `check`
     cannot determine the MPI. The other rules then judge the image's MPI alone, without a program.
     """
-    if trial.program.unknown_reason:
+    if trial.unknown_reason:
         yield make_finding(
             'unknown',
-            "cannot tell which MPI the program uses: %s" % trial.program.unknown_reason,
-            [
-                ('image:' + path, 'a script')
-                for path, _ in trial.program.launched_program.scripts[:1]
-            ]
-            or [(trial.image.path, trial.program.unknown_reason)],
+            "cannot tell which MPI the program uses: %s" % trial.unknown_reason,
+            [('image:' + path, 'a script') for path, _ in trial.launched.scripts[:1]]
+            or [(trial.image.path, trial.unknown_reason)],
             START_REMEDY,
         )

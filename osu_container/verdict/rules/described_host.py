@@ -7,16 +7,14 @@ facts of an injected library, if another library in the process depends on the u
 rules assume that the libraries of one host fit each other.
 """
 
-import posixpath
+from posixpath import basename
 from typing import Dict, Iterator, List, Tuple
 
 from osu_container.image.closure import GLIBC_SONAMES
 from osu_container.image.loader import LoadedFile, find_loaded_file, list_undefined_symbols
-from osu_container.verdict.rules.finding import Finding, make_finding, rule
+from osu_container.verdict.rules.finding import Finding, make_finding, report_problem, rule
 from osu_container.verdict.rules.questions import (
-    compute_module_values,
     find_last_version,
-    find_loaded_mpi,
     has_sufficient_glibc,
     list_glibc_dependents,
     list_process_host_libraries,
@@ -33,8 +31,6 @@ DESCRIPTION_REMEDY = (
     '`osu-container check IMAGE --site NAME --facts FILE` here'
 )
 LIBC_VERSIONS = 'versions of libc.so.6'
-#: Facts that determine which libraries an approach injects
-_DECIDES = ('soname', 'machine', 'needed')
 #: Fact -> name of the fact in messages
 _WORDS = {
     'soname': 'the soname',
@@ -54,10 +50,10 @@ def unknown_host(trial: Trial) -> Iterator[Finding]:
     """The published data show which host libraries the module injects."""
     evidence = list_undescribed_facts(trial)
     if evidence:
-        gaps = ['%s of %s' % (fact, posixpath.basename(path)) for path, fact in evidence]
         yield make_finding(
             'unknown',
-            'the host was not inspected, and the published data lack ' + shorten_names(gaps),
+            'the host was not inspected, and the published data lack '
+            + shorten_names(['%s of %s' % (fact, basename(path)) for path, fact in evidence]),
             [(path, 'not described: ' + fact) for path, fact in evidence],
             DESCRIPTION_REMEDY,
         )
@@ -75,28 +71,26 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
         ):
             missing.append((path, 'the existence'))
     for facts in trial.injected.values():
+        names = ['soname', 'machine', 'needed']  # They determine which libraries are injected.
+        names += ['rpath', 'runpath'] if set(facts.needed) - GLIBC_SONAMES else []
+        names += ['traits.opens'] if facts.soname == trial.soname else []
         gaps = host.list_unknown_facts(facts.path)
-        missing += [(facts.path, _WORDS[name]) for name in _DECIDES if name in gaps]
-        if set(facts.needed) - GLIBC_SONAMES:
-            missing += [(facts.path, _WORDS[name]) for name in ('rpath', 'runpath') if name in gaps]
-        if facts.soname == trial.soname and 'traits.opens' in gaps:
-            missing.append((facts.path, _WORDS['traits.opens']))
+        missing += [(facts.path, _WORDS[name]) for name in names if name in gaps]
         # A library of the host's build is injected even if the image has a library of this name.
-        build = trial.site['one_build']['value']
         missing += [
             (facts.path, 'the path of the dependency %s' % name)
             for name in facts.needed
             if name not in GLIBC_SONAMES
             and (
                 host.has_known_paths(name) is False
-                or build
+                or trial.site['one_build']['value']
                 and host.has_known_paths(name) is None
                 and name not in trial.injected
             )
         ]
     missing += [
         (facts.path, 'the path of the dependency %s' % name)
-        for name, facts in trial.host_libraries.missing_dependencies
+        for name, facts in trial.missing_dependencies
         if not host.is_known_absent(name)
     ]
     return sorted(set(missing), key=missing.index)
@@ -108,42 +102,46 @@ def unknown_facts(trial: Trial) -> Iterator[Finding]:
     if not trial.host.is_partial or not trial.injected:
         return
     for path, fact, gap in (
-        _list_unknown_versions(trial) + _list_unknown_symbols(trial) + _list_unknown_traits(trial)
+        *_list_unknown_versions(trial),
+        *_list_unknown_symbols(trial),
+        *_list_unknown_traits(trial),
     ):
         glibc = fact == LIBC_VERSIONS and trial.host.glibc
-        newer = ' (Ubuntu 24.04, Debian 13)' if glibc == '2.38' else ''
-        yield make_finding(
+        yield report_problem(
             'unknown',
             'the host was not inspected: %s' % gap,
-            [(path, 'not described: ' + fact)],
-            ('use an image with glibc %s or newer%s; or ' % (glibc, newer) if glibc else '')
+            path,
+            'not described: ' + fact,
+            (
+                'use an image with glibc %s or newer%s; or '
+                % (glibc, ' (Ubuntu 24.04, Debian 13)' if glibc == '2.38' else '')
+                if glibc
+                else ''
+            )
             + DESCRIPTION_REMEDY,
         )
 
 
-def _list_unknown_versions(trial: Trial) -> List[Gap]:
-    """Return a Gap for each unknown symbol version that decides whether the process starts."""
-    unknown_versions, host = [], trial.host
-    process = trial.program.rccl_plugin[1] if trial.program.rccl_plugin else trial.process
+def _list_unknown_versions(trial: Trial) -> Iterator[Gap]:
+    """Yield a Gap for each unknown symbol version that decides whether the process starts."""
+    process = trial.rccl_plugin[1] if trial.rccl_plugin else trial.process
     dependents = list_glibc_dependents(trial) if not has_sufficient_glibc(trial) else []
     if dependents:
         path, libc = dependents[0].facts.path, find_loaded_file(trial.process, 'libc.so.6')
-        unknown_versions.append(
-            (
-                path,
-                LIBC_VERSIONS,
-                'the newest version in the C library of the image is %s, and %d host libraries, among '
-                'them %s, may need versions up to that of the host, GLIBC_%s'
-                % (
-                    find_last_version(libc.facts.verdef if libc else (), 'GLIBC_'),
-                    len(dependents),
-                    posixpath.basename(path),
-                    host.glibc or 'unknown',
-                ),
-            )
+        yield (
+            path,
+            LIBC_VERSIONS,
+            'the newest version in the C library of the image is %s, and %d host libraries, among '
+            'them %s, may need versions up to that of the host, GLIBC_%s'
+            % (
+                find_last_version(libc.facts.verdef if libc else (), 'GLIBC_'),
+                len(dependents),
+                basename(path),
+                trial.host.glibc or 'unknown',
+            ),
         )
     for library in list_process_host_libraries(trial):
-        path, gaps = library.facts.path, set(host.list_unknown_facts(library.facts.path))
+        path, gaps = library.facts.path, set(trial.host.list_unknown_facts(library.facts.path))
         for other in process.loaded:
             name = other.facts.soname or other.name
             needed = {'verneed', 'verneed of ' + name} if other.facts.verdef else {'undefined'}
@@ -151,24 +149,19 @@ def _list_unknown_versions(trial: Trial) -> List[Gap]:
             if other.origin != 'image':
                 continue
             if name in library.facts.needed and name not in GLIBC_SONAMES and needed & gaps:
-                unknown_versions.append(
-                    (
-                        path,
-                        'symbols of ' + name,
-                        "it is unknown which symbols and versions of the image's %s are needed by "
-                        '%s' % (name, path),
-                    )
+                yield (
+                    path,
+                    'symbols of ' + name,
+                    "it is unknown which symbols and versions of the image's %s are needed by "
+                    '%s' % (name, path),
                 )
             if versions and 'verdef' in gaps:
-                unknown_versions.append(
-                    (
-                        path,
-                        'defined symbol versions',
-                        'it is unknown which symbol versions %s defines, and %s needs the versions '
-                        '%s' % (path, other.facts.path, ', '.join(sort_versions(versions))),
-                    )
+                yield (
+                    path,
+                    'defined symbol versions',
+                    'it is unknown which symbol versions %s defines, and %s needs the versions '
+                    '%s' % (path, other.facts.path, ', '.join(sort_versions(versions))),
                 )
-    return unknown_versions
 
 
 def _has_host_version(trial: Trial, library: LoadedFile, symbol: str) -> bool:
@@ -213,25 +206,22 @@ def _list_unknown_symbols(trial: Trial) -> List[Gap]:
     ]
 
 
-def _list_unknown_traits(trial: Trial) -> List[Gap]:
-    """Return Gaps for the host's MPI and the host's libfabric, if their traits are unknown."""
+def _list_unknown_traits(trial: Trial) -> Iterator[Gap]:
+    """Yield Gaps for the host's MPI and the host's libfabric, if their traits are unknown."""
     wanted = []
-    mpi, fabric = find_loaded_mpi(trial), find_loaded_file(trial.process, 'libfabric.so.1')
+    mpi = trial.libmpi
     if mpi is not None and mpi.origin == 'host':
         names = ['family', 'release', 'device', 'pmi']
-        names += ['hmem', 'cxi'] if trial.mpi.get('family') in (None, 'MPICH') else []
-        names += ['single_copy'] if has_own_namespaces(trial.container.runtime) else []
+        names += ['hmem', 'cxi'] if trial.mpi_family in (None, 'MPICH') else []
+        names += ['single_copy'] if has_own_namespaces(trial.runtime) else []
         wanted.append((mpi.facts.path, names))
-    if fabric is not None and fabric.origin == 'host':
+    if trial.libfabric is not None and trial.libfabric.origin == 'host':
         names = ['release', 'providers'] + ['api'] * (mpi is not None and mpi.origin == 'image')
-        provider = compute_module_values(trial).get('FI_PROVIDER')
-        if provider not in trial.fabric.get('providers', []):
+        if trial.module_values.get('FI_PROVIDER') not in trial.fabric.get('providers', []):
             names += ['folders', 'by_name']
-        wanted.append((fabric.facts.path, names))
-    gaps: List[Gap] = []
+        wanted.append((trial.libfabric.facts.path, names))
     for path, names in wanted:
         unknown = trial.host.list_unknown_facts(path)
         missing = ', '.join(name for name in names if 'traits.' + name in unknown)
         if missing:
-            gaps.append((path, missing, '%s has unknown properties (%s)' % (path, missing)))
-    return gaps
+            yield path, missing, '%s has unknown properties (%s)' % (path, missing)

@@ -1,37 +1,44 @@
 """Rules on the network: libfabric, providers, UCX, and causes of slow communication."""
 
-import posixpath
 import re
-from typing import Iterator, Optional, Tuple
+from posixpath import dirname
+from typing import Iterator, List, Optional, Tuple
 
 from osu_container.image.environment import get_exported_value
-from osu_container.image.loader import LoadedFile, find_loaded_file, list_version_problems
+from osu_container.image.loader import LoadedFile, list_version_problems
 from osu_container.verdict.layers import (
     LIBFABRIC,
     TCP,
     UCX,
     find_driver_problem,
     find_missing_dependency,
-    find_ucx_problem,
-    may_bypass_ucx,
-    split_provider,
-)
-from osu_container.verdict.rules.finding import Finding, make_finding, rule
-from osu_container.verdict.rules.questions import (
-    compute_module_values,
-    find_image_libcxi,
-    find_loaded_mpi,
-    find_mpi_path,
-    find_mpi_series,
     find_network_layer,
     find_provider,
-    format_library,
-    format_library_name,
-    sort_versions,
+    find_ucx_problem,
+    may_bypass_ucx,
+    resolve_variable,
+    split_provider,
     uses_libfabric,
 )
+from osu_container.verdict.rules.finding import (
+    OTHER_APPROACHES,
+    Finding,
+    Remedy,
+    make_finding,
+    report_problem,
+    rule,
+)
+from osu_container.verdict.rules.questions import (
+    find_image_libcxi,
+    find_mpi_path,
+    find_mpi_series,
+    format_library,
+    format_library_name,
+    set_variable,
+    sort_versions,
+)
 from osu_container.verdict.site_choice import parse_release, resolve_network
-from osu_container.verdict.trial import Trial
+from osu_container.verdict.trial import Change, Trial
 
 #: Releases of MPIs that ran over the provider cxi, with the source. The files of these MPIs do not
 #: show whether the MPI supports cxi.
@@ -73,8 +80,9 @@ FIRST_CXI_LIBFABRIC = (1, 21)
 
 @rule(
     'no libfabric',
-    source='DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 is "not compiled with channel 4". This '
-    "project ran Debian's Open MPI 4.1 without mca_mtl_ofi.so: libfabric was not used",
+    source='DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.1.4 is "not compiled with channel '
+    '4". This project ran Debian\'s Open MPI 4.1 without mca_mtl_ofi.so: libfabric was '
+    'not used',
     facts=('host',),
 )
 def no_libfabric(trial: Trial) -> Iterator[Finding]:
@@ -85,34 +93,39 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
     an MPICH does not use libfabric. An Open MPI without the component mtl ofi does not start if the
     module selects this component.
     """
-    uses, mpi = uses_libfabric(trial), find_loaded_mpi(trial)
-    if uses or mpi is None:
+    if uses_libfabric(trial) or trial.libmpi is None:
         return
-    if compute_module_values(trial).get('OMPI_MCA_mtl') == 'ofi':
-        if trial.mpi.get('family') == 'Open MPI':
-            yield make_finding(
+    if trial.module_values.get('OMPI_MCA_mtl') == 'ofi':
+        if trial.mpi_family == 'Open MPI':
+            yield report_problem(
                 'fails',
                 "%s lacks the component mtl ofi, and the module of approach '%s' selects this component"
-                % (format_library(mpi), trial.approach['name']),
-                [
-                    (
-                        mpi.facts.path,
-                        'has neither the entry DT_NEEDED libfabric.so.1 nor a file mca_mtl_ofi.so',
-                    )
-                ],
+                % (format_library(trial.libmpi), trial.approach['name']),
+                trial.libmpi,
+                'has neither the entry DT_NEEDED libfabric.so.1 nor a file mca_mtl_ofi.so',
                 'build Open MPI with the option --with-ofi',
             )
     elif trial.approach['requires']:
         built = ', '.join(trial.mpi.get('device') or ['of an unknown device'])
-        yield make_finding(
+        yield report_problem(
             'no use',
             "the image's %s does not use libfabric (%s), so approach '%s' has no effect: MPI "
             'sends over %s'
             % (trial.soname, built, trial.approach['name'], find_network_layer(trial)),
-            [(mpi.facts.path, 'no DT_NEEDED libfabric.so.1, device ' + built)],
-            'use an image whose MPICH has the device ch4:ofi, or approach pure, which is as fast as '
-            'this approach and injects no host libraries',
+            trial.libmpi,
+            'no DT_NEEDED libfabric.so.1, device ' + built,
+            'use an image whose MPICH has the device ch4:ofi',
+            Change(', which is as fast as this approach and injects no host libraries', ['pure']),
         )
+
+
+def _export_variables(**variables: str) -> Change:
+    """Return the remedy to export variables before the launcher."""
+    return Change(
+        'run `export %s` before srun, which passes the environment to the container'
+        % ' '.join('%s=%s' % variable for variable in variables.items()),
+        exports=variables,
+    )
 
 
 @rule('netmod', source='configure options of the MPICH wheels from release 4.3 on', facts=('host',))
@@ -130,19 +143,16 @@ def check_netmod(trial: Trial) -> Iterator[Finding]:
             (finding for finding in _report_missing_provider(trial) if finding.level == 'fails'),
             None,
         )
-        slow = 'no use' if failure else 'works slowly'
         reason = 'this MPICH prefers UCX to libfabric (%s), and %s' % (
             ', '.join(device),
             fact['why'],
         )
-        yield make_finding(
-            slow if fact['value'] is False else 'unknown',
+        yield report_problem(
+            ('no use' if failure else 'works slowly') if fact['value'] is False else 'unknown',
             reason + ('; ' + failure.reason if failure else ''),
-            [(find_mpi_path(trial), 'device ' + ', '.join(device))],
-            failure.remedy
-            if failure
-            else 'run `export MPIR_CVAR_CH4_NETMOD=ofi` before srun, which passes the variable to '
-            'the container',
+            find_mpi_path(trial),
+            'device ' + ', '.join(device),
+            *(failure.remedies if failure else [_export_variables(MPIR_CVAR_CH4_NETMOD='ofi')]),
         )
 
 
@@ -165,13 +175,14 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
     kind, network, drivers = resolve_network(trial.site)
     if find_network_layer(trial) != UCX or kind == 'Ethernet':
         return
-    problem, mpi = find_ucx_problem(trial), find_loaded_mpi(trial)
+    problem = find_ucx_problem(trial)
     works = network['ucx']['value']
     if works is None or works is False and not trial.approach['requires']:
-        yield make_finding(
+        yield report_problem(
             'unknown' if works is None else 'works slowly',
             'MPI sends over UCX: %s' % network['ucx']['why'],
-            [(find_mpi_path(trial), 'over UCX')],
+            find_mpi_path(trial),
+            'over UCX',
             'use an MPI that sends over libfabric with the provider %s'
             % trial.site['provider']['value'],
         )
@@ -181,23 +192,24 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
             'MPI sends over UCX, but UCX cannot use the %s cards: %s' % (kind, problem[0]),
             problem[1],
             _UCX_REMEDY
-            if mpi and mpi.origin == 'image'
+            if trial.libmpi and trial.libmpi.origin == 'image'
             else 'use approach pure with an image whose MPI has UCX',
         )
-    elif works and may_bypass_ucx(trial, compute_module_values(trial)):
-        yield make_finding(
+    elif works and may_bypass_ucx(trial):
+        yield report_problem(
             'unknown',
             'Open MPI selects UCX by default only on Mellanox cards, and this site has cards with '
             'the drivers %s' % ', '.join(drivers),
-            [('site ' + trial.site['name'], 'drivers ' + ', '.join(drivers))],
-            'run `export OMPI_MCA_pml=ucx` before srun, which passes the variable to the container',
+            'site ' + trial.site['name'],
+            'drivers ' + ', '.join(drivers),
+            _export_variables(OMPI_MCA_pml='ucx'),
         )
 
 
 @rule(
     'card driver',
-    source='github.com/ofiwg/libfabric/issues/975: "no userspace device-specific driver found", and '
-    'fi_getinfo() ends with -ENODEV',
+    source='github.com/ofiwg/libfabric/issues/975: "no userspace device-specific driver '
+    'found", and fi_getinfo() ends with -ENODEV',
     facts=('provider',),
 )
 def check_card_driver(trial: Trial) -> Iterator[Finding]:
@@ -214,7 +226,8 @@ def check_card_driver(trial: Trial) -> Iterator[Finding]:
             'provider %s reaches no network card: %s' % (provider, problem[0]),
             problem[1],
             'install rdma-core in the image (the package ibverbs-providers of Debian, libibverbs '
-            'of Red Hat), or use approach pure, which runs over TCP',
+            'of Red Hat)',
+            Change(', which runs over TCP', ['pure']),
         )
 
 
@@ -232,56 +245,60 @@ def no_provider(trial: Trial) -> Iterator[Finding]:
 
 def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
     """Yield a finding if the libfabric in the process lacks the provider that MPI requests."""
-    fabric, provider = trial.fabric, find_provider(trial)
-    library = find_loaded_file(trial.process, 'libfabric.so.1')
+    provider = find_provider(trial)
+    library = trial.libfabric
     if library is None or provider is None:
         return  # The rule 'provider of the image' covers a process without a named provider.
-    providers = fabric.get('providers')
-    version = fabric.get('release') or 'of unknown release'
+    providers = trial.fabric.get('providers')
+    version = trial.fabric.get('release') or 'of unknown release'
     parts = set(split_provider(provider))
-    remedy = 'use an image whose libfabric has the provider %s' % provider
+    remedies: List[Remedy] = ['use an image whose libfabric has the provider %s' % provider]
     if provider == 'cxi':
-        remedy = (
-            "use approach hybrid or bind, which inject the host's libfabric; or use an image with "
-            'libcxi and with a libfabric 1.21 or newer that was built with libcxi'
-        )
+        remedies = [
+            Change(", which injects the host's libfabric", ['hybrid', 'bind']),
+            'use an image with libcxi and with a libfabric 1.21 or newer that was built with libcxi',
+        ]
     if library.origin == 'host':
-        remedy = (
+        remedies = [
             "run `osu-container discover` on the system: the command lists the host's providers"
-        )
+        ]
     else:
-        name = re.escape(provider.partition(';')[0])
-        for file in trial.image.find_files(r'.*/lib%s(?:-[\d.]+)?-fi\.so' % name)[:1]:
+        for file in trial.image.find_files(
+            r'.*/lib%s(?:-[\d.]+)?-fi\.so' % re.escape(provider.partition(';')[0])
+        )[:1]:
             missing = find_missing_dependency(trial, file)
-            remedy = (
+            remedies = [
                 'install %s in the image, because without this library libfabric skips %s'
                 % (missing, file)
                 if missing
-                else 'set FI_PROVIDER_PATH=%s in the image, because libfabric does not search this '
-                'folder by default' % posixpath.dirname(file)
-            )
+                else set_variable(
+                    'set FI_PROVIDER_PATH=%s in the image, because libfabric does not search this '
+                    'folder by default' % dirname(file),
+                    'FI_PROVIDER_PATH=' + dirname(file),
+                )
+            ]
     if parts <= set(providers or []):
         return
     listed = ', '.join(providers or ()) or 'none'
     evidence = [(library.facts.path, 'libfabric %s, providers %s' % (version, listed))]
-    if parts <= set(fabric.get('files', {})) | set(providers or []):
+    if parts <= set(trial.fabric.get('files', {})) | set(providers or []):
         yield make_finding(
             'unknown',
             "%s (%s) has no provider %s itself, and it is unknown whether this libfabric loads the "
             "image's plug-in for the provider" % (format_library_name(library), version, provider),
             evidence,
-            remedy,
+            *remedies,
         )
         return
     # The list is empty if check does not recognise the providers of a build. In the description of
     # a host, 'complete' is False if the list of providers is partial.
-    if providers and fabric.get('complete', True):
+    if providers and trial.fabric.get('complete', True):
         yield make_finding(
             'fails',
             '%s (%s) has no provider %s, which FI_PROVIDER requests; this libfabric has: %s'
             % (format_library_name(library), version, provider, listed),
             evidence,
-            remedy,
+            *remedies,
         )
     elif (
         provider == 'cxi'
@@ -289,12 +306,13 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
         and parse_release(version)
         and parse_release(version) < FIRST_CXI_LIBFABRIC
     ):
-        yield make_finding(
+        yield report_problem(
             'fails',
             "%s (%s) has no provider cxi: the first libfabric of ofiwg with this provider is 1.21"
             % (format_library_name(library), version),
-            [(library.facts.path, 'libfabric ' + version)],
-            remedy,
+            library,
+            'libfabric ' + version,
+            *remedies,
         )
     else:
         yield make_finding(
@@ -321,9 +339,9 @@ SEEN_LIBCXI_PAIRS = {
 
 @rule(
     'libcxi and driver',
-    source='github.com/HewlettPackard/shs-libcxi/issues/18: libcxi of SHS 13.0 works on a host '
-    'where libcxi of SHS 13.1 and of SHS 14.0 do not; CSCS pins its images to the SHS of its hosts '
-    '(eth-cscs/alps-extended-images 2f16898)',
+    source='github.com/HewlettPackard/shs-libcxi/issues/18: libcxi of SHS 13.0 works on a '
+    'host where libcxi of SHS 13.1 and of SHS 14.0 do not; CSCS pins its images to '
+    'the SHS of its hosts (eth-cscs/alps-extended-images 2f16898)',
     facts=('provider',),
 )
 def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
@@ -339,15 +357,16 @@ def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
     site_release = (trial.site.get('slingshot') or {}).get('value')
     if release and (release == site_release or (release, site_release) in SEEN_LIBCXI_PAIRS):
         return
-    yield make_finding(
+    yield report_problem(
         'unknown',
         "the image's libcxi is of %s and the driver of this site is of %s, and no run is known in "
         'which the two worked together'
         % tuple('SHS ' + text if text else 'unknown release' for text in (release, site_release)),
-        [(library.facts.path, 'label %s: %s' % (LIBCXI_LABEL, label or 'none'))],
-        "use approach hybrid or bind, which inject the host's libcxi, or build the image with the "
-        "libcxi of the site's release; to test whether the image's libcxi works, run `osu_latency "
-        'H H` on two nodes',
+        library,
+        'label %s: %s' % (LIBCXI_LABEL, label or 'none'),
+        Change(", which injects the host's libcxi", ['hybrid', 'bind']),
+        "build the image with the libcxi of the site's release; to test whether the image's libcxi "
+        'works, run `osu_latency H H` on two nodes',
     )
 
 
@@ -372,14 +391,13 @@ def _find_requested_api(trial: Trial, api: Optional[Tuple[int, ...]]) -> Optiona
         'verbs': 'verbs;ofi_rxm',
         'tcp': 'ofi_rxm' if api and api < _TCP_ALONE else 'tcp',
     }.get(provider or '', provider)
-    version = requests.get(
-        capability_set, requests.get((provider or '').rpartition(';')[2], requests[''])
-    )
     return tuple(
         int(value) if value.isdigit() else number
         for value, number in zip(
-            (get_exported_value(trial.environment, name) or '' for name in _API_VARIABLES),
-            version,
+            (resolve_variable(trial, name) or '' for name in _API_VARIABLES),
+            requests.get(
+                capability_set, requests.get((provider or '').rpartition(';')[2], requests[''])
+            ),
         )
     )
 
@@ -398,9 +416,12 @@ def _may_survive_refusal(trial: Trial) -> bool:
     free detected", in each of five runs). With FI_PROVIDER=^shm and with FI_PROVIDER=^tcp, MPICH
     ran (in each of six runs).
     """
-    names = get_exported_value(trial.environment, 'FI_PROVIDER') or ''
     is_new = parse_release(trial.mpi['release']) >= FIRST_FREEING_MPICH
-    return trial.mpi['family'] == 'MPICH' and is_new and bool(re.search('^\\^|,', names))
+    return (
+        trial.mpi_family == 'MPICH'
+        and is_new
+        and bool(re.search('^\\^|,', get_exported_value(trial.environment, 'FI_PROVIDER') or ''))
+    )
 
 
 @rule(
@@ -417,12 +438,12 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
     MPICH requests the API of the libfabric with which MPICH was built. Symbol versions do not show
     this API.
     """
-    fabric, mpi = find_loaded_file(trial.process, 'libfabric.so.1'), find_loaded_mpi(trial)
+    mpi = trial.libmpi
     if (
-        fabric is None
+        trial.libfabric is None
         or mpi is None
         or find_network_layer(trial) != LIBFABRIC
-        or trial.mpi.get('family') in ('Intel MPI', 'Open MPI')
+        or trial.mpi_family in ('Intel MPI', 'Open MPI')
     ):  # Those two request an old API.
         return
     if any(
@@ -435,12 +456,12 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
     reason = '%s requests libfabric %s, and %s has %s' % (
         format_library(mpi),
         _format_api(requested),
-        format_library_name(fabric),
+        format_library_name(trial.libfabric),
         _format_api(api),
     )
     evidence = [
         (mpi.facts.path, 'requests ' + _format_api(requested)),
-        (fabric.facts.path, _format_api(api)),
+        (trial.libfabric.facts.path, _format_api(api)),
     ]
     if requested and api and requested > api:
         may_run = _may_survive_refusal(trial)
@@ -453,11 +474,13 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
                 else ': libfabric refuses the newer API'
             ),
             evidence,
-            'run `export %s=%d %s=%d` before srun, which passes the variables to the container; '
-            'or use an approach with another libfabric'
-            % (_API_VARIABLES[0], api[0], _API_VARIABLES[1], api[1]),
+            _export_variables(**dict(zip(_API_VARIABLES, map(str, api)))),
+            OTHER_APPROACHES,
+            'use an image whose MPI was built with libfabric %d.%d or older' % tuple(api[:2]),
         )
-    elif not (requested and api or last and api and last <= api or mpi.origin == fabric.origin):
+    elif not (
+        requested and api or last and api and last <= api or mpi.origin == trial.libfabric.origin
+    ):
         # The same owner built both otherwise.
         yield make_finding(
             'unknown',
@@ -476,15 +499,15 @@ def _asks_for_cxi(trial: Trial) -> bool:
     return (
         find_provider(trial) == 'cxi'
         and find_network_layer(trial) == LIBFABRIC
-        and find_loaded_file(trial.process, 'libfabric.so.1') is not None
+        and trial.libfabric is not None
     )
 
 
 @rule(
     'capability set',
-    source='pmodels/mpich PR 5708: cxi is the first provider that requires FI_MR_ENDPOINT; wheels '
-    'of MPICH 3.4.3 to 5.0.2; DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.4.3 fails, MPICH '
-    '4.2.3 runs',
+    source='pmodels/mpich PR 5708: cxi is the first provider that requires FI_MR_ENDPOINT; '
+    'wheels of MPICH 3.4.3 to 5.0.2; DeiC-HPC/BitBulldozersLab, 2025-03: MPICH 3.4.3 '
+    'fails, MPICH 4.2.3 runs',
     facts=('provider', 'host'),
 )
 def check_capability_set(trial: Trial) -> Iterator[Finding]:
@@ -493,25 +516,20 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
 
     MPICH 4.1 and newer meet this condition. `check` recognises them by the string "cxi" in libmpi.
     """
-    traits = trial.mpi
-    if not _asks_for_cxi(trial) or traits.get('cxi') is not False:
+    if not _asks_for_cxi(trial) or trial.mpi.get('cxi') is not False:
         return
-    release = parse_release(traits['release'])
+    release = parse_release(trial.mpi['release'])
     is_old = release and release < FIRST_CXI_MPICH
-    yield make_finding(
+    yield report_problem(
         'fails' if is_old else 'unknown',
         'this MPICH (%s) %s the provider cxi: an MPICH without this support requests capabilities '
         'that cxi does not have, and fails with "open_fabric: No data available"'
         % (
-            traits['release'] or 'release unknown',
+            trial.mpi['release'] or 'release unknown',
             'does not support' if is_old else 'may not support',
         ),
-        [
-            (
-                find_mpi_path(trial),
-                'no text cxi, MPICH %s' % (traits['release'] or 'of unknown release'),
-            )
-        ],
+        find_mpi_path(trial),
+        'no text cxi, MPICH %s' % (trial.mpi['release'] or 'of unknown release'),
         'use an image with MPICH 4.1 or newer',
     )
 
@@ -532,18 +550,20 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     series = find_mpi_series(trial)
     if not _asks_for_cxi(trial) or series in SEEN_OVER_CXI or trial.mpi.get('cxi') is not None:
         return
-    mpi, fabric = find_loaded_mpi(trial), find_loaded_file(trial.process, 'libfabric.so.1')
     if (
-        trial.mpi.get('family') == 'Cray MPICH'
-        and (mpi and mpi.origin) == (fabric and fabric.origin) == 'host'
+        trial.mpi_family == 'Cray MPICH'
+        and (trial.libmpi and trial.libmpi.origin)
+        == (trial.libfabric and trial.libfabric.origin)
+        == 'host'
     ):
         return
-    yield make_finding(
+    yield report_problem(
         'unknown',
         'the symbols match, but no run of %s over cxi is known, and no file of this MPI shows '
         'whether the MPI supports cxi'
         % (' '.join(series) + '.x' if series else 'an MPI of unknown release'),
-        [(find_mpi_path(trial), ' '.join(series) if series else 'release unknown')],
+        find_mpi_path(trial),
+        ' '.join(series) if series else 'release unknown',
         'run the program once after `export FI_LOG_LEVEL=info`, to see which capabilities MPI '
         'requests from the provider; or use MPICH 4.2 or newer',
     )
@@ -558,22 +578,24 @@ def tcp_only(trial: Trial) -> Iterator[Finding]:
     """MPI does not use TCP between nodes if the site has a faster network."""
     kind, network, _ = resolve_network(trial.site)
     provider, layer = trial.site['provider']['value'], find_network_layer(trial)
-    asks_for_tcp = find_provider(trial) == compute_module_values(trial).get('FI_PROVIDER') == 'tcp'
+    asks_for_tcp = find_provider(trial) == trial.module_values.get('FI_PROVIDER') == 'tcp'
     if kind == 'Ethernet' or not (
         layer == LIBFABRIC and asks_for_tcp or layer == TCP and not trial.approach['requires']
     ):
         return
-    remedy = 'use approach hybrid, bind or opensource for the high-speed network'
-    if trial.mpi.get('family') == 'Open MPI':
-        remedy = 'use an image whose libfabric has the provider %s' % provider
+    remedies: List[Remedy] = [
+        Change(' for the high-speed network', ['hybrid', 'bind', 'opensource']),
+        'use an image whose libfabric has the provider %s' % provider,
+    ]
     if network['ucx']['value']:
-        remedy += (
-            '; or let MPI use UCX (for MPICH: `export MPIR_CVAR_CH4_NETMOD=ucx`): ' + _UCX_REMEDY
+        remedies.append(
+            'let MPI use UCX (for MPICH: `export MPIR_CVAR_CH4_NETMOD=ucx`): ' + _UCX_REMEDY
         )
-    yield make_finding(
+    yield report_problem(
         'works slowly',
         'MPI sends over TCP only: the network of this site (%s) needs the provider %s'
         % (kind, provider),
-        [(find_mpi_path(trial), 'over TCP')],
-        remedy,
+        find_mpi_path(trial),
+        'over TCP',
+        *remedies,
     )

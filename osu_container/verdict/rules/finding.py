@@ -1,8 +1,11 @@
 """Define rules and findings of the verdict, and the registry of all rules."""
 
-from typing import Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple
+import re
+from typing import Callable, Dict, Iterable, List, NamedTuple, Sequence, Tuple, Union
 
-from osu_container.verdict.trial import Trial
+from osu_container.data.approaches import APPROACHES
+from osu_container.image.loader import LoadedFile
+from osu_container.verdict.trial import Change, Trial
 
 #: Levels of a verdict, from the best to the worst. 'no use': the program runs, but the approach
 #: changes nothing for this image.
@@ -14,6 +17,12 @@ START_REMEDY = (
     'let check start the command and read which libraries the command loads: `osu-container check '
     'IMAGE --start -- COMMAND`, where COMMAND is the command line in the container'
 )
+#: A remedy. `check` judges the image again with a Change, and prints the remedy only if the finding
+#: disappears. `check` cannot apply a str: the user then builds another image, corrects the site file,
+#: or runs a command that shows more.
+Remedy = Union[Change, str]
+#: Any approach with which the finding disappears
+OTHER_APPROACHES = Change('', [name for name in APPROACHES if APPROACHES[name]['container']])
 
 #: Kinds of facts on which a finding can depend: runtime and PMI, provider of the network, GPUs, and
 #: libraries of the host. A verdict lists untested facts in this order.
@@ -29,10 +38,11 @@ class Finding(NamedTuple):
     evidence: List[Tuple[str, str]]  #: (file, what was found there)
     remedy: str  #: what the user can do, '' without a remedy
     source: str  #: source of the rule
+    remedies: Sequence[Remedy] = ()  #: the alternatives of which `remedy` is the text
 
 
 class Rule:
-    """A rule: a function that examines a Trial, with the name and the source of the rule."""
+    """A function that examines a Trial and yields a finding for each problem, with its properties."""
 
     def __init__(
         self,
@@ -41,9 +51,10 @@ class Rule:
         source: str,
         facts: Sequence[str],
         needs_process: bool,
+        superseded: str,
     ) -> None:
         self.check, self.name, self.source = check, name, source
-        self.facts, self.needs_process = facts, needs_process
+        self.facts, self.needs_process, self.superseded = facts, needs_process, superseded
 
     def __call__(self, trial: Trial) -> List[Finding]:
         return [self.label_finding(finding) for finding in self.check(trial)]
@@ -53,12 +64,16 @@ class Rule:
         return finding._replace(rule=self.name, source=self.source)
 
 
-#: Name -> rule, filled by the decorator `rule`
+#: Name -> rule, filled by the decorator rule()
 RULES_BY_NAME: Dict[str, Rule] = {}
 
 
 def rule(
-    name: str, source: str, facts: Sequence[str] = (), needs_process: bool = False
+    name: str,
+    source: str,
+    facts: Sequence[str] = (),
+    needs_process: bool = False,
+    superseded: str = '',
 ) -> Callable[[Callable[[Trial], Iterable[Finding]]], Rule]:
     """
     Return the decorator that registers a function as a rule.
@@ -66,20 +81,43 @@ def rule(
     The decorated function gets a Trial and yields a finding, made by make_finding(), for each
     problem for which the function has evidence.
 
-    facts: kinds in FACT_KINDS on which the findings depend.
-    needs_process: if true, downgrade_uncertain() changes a finding 'fails' of this rule to
-    'unknown' when the libraries in the process are uncertain.
+    facts: kinds in FACT_KINDS on which the findings depend. needs_process: whether
+    downgrade_uncertain() changes a finding 'fails' of this rule to 'unknown' when the libraries in
+    the process are uncertain. superseded: libraries of a started process ('of MPI', or 'of MPI and
+    libfabric') that make the findings of this rule unnecessary, '' if none.
     """
 
     def decorate(check: Callable[[Trial], Iterable[Finding]]) -> Rule:
-        RULES_BY_NAME[name] = Rule(check, name, source, facts, needs_process)
+        RULES_BY_NAME[name] = Rule(check, name, source, facts, needs_process, superseded)
         return RULES_BY_NAME[name]
 
     return decorate
 
 
 def make_finding(
-    level: str, reason: str, evidence: Iterable[Tuple[str, str]] = (), remedy: str = ''
+    level: str, reason: str, evidence: Iterable[Tuple[str, str]] = (), *remedies: Remedy
 ) -> Finding:
-    """Return a Finding without rule and source, which the decorator `rule` fills in."""
-    return Finding('', level, reason, list(evidence), remedy, '')
+    """
+    Return a Finding without rule and source, which the decorator rule() adds.
+
+    remedies: alternatives, of which the user needs only one.
+    """
+    return Finding(
+        '', level, reason, list(evidence), '; or '.join(map(format_remedy, remedies)), '', remedies
+    )
+
+
+def report_problem(
+    level: str, reason: str, file: Union[str, LoadedFile], found: str, *remedies: Remedy
+) -> Finding:
+    """Return make_finding() for the evidence that a file, or a library of the process, contains."""
+    path = file.facts.path if isinstance(file, LoadedFile) else file
+    return make_finding(level, reason, [(path, found)], *remedies)
+
+
+def format_remedy(remedy: Remedy) -> str:
+    """Return a remedy as text for the user."""
+    if isinstance(remedy, str):
+        return remedy
+    names = re.sub(r', (\w+)$', r' or \1', ', '.join(remedy.approaches))
+    return 'use approach ' * bool(names) + names + remedy.text

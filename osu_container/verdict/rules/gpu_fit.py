@@ -1,5 +1,6 @@
 """Rules on GPUs: vendor, ROCm and CUDA releases, RCCL plugins, and GPU support of MPI."""
 
+import posixpath
 import re
 from typing import Iterator, Tuple
 
@@ -7,21 +8,23 @@ from osu_container.image.loader import (
     find_loaded_file,
     list_version_problems,
 )
-from osu_container.verdict.layers import split_provider
-from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
-from osu_container.verdict.rules.questions import (
-    compute_module_values,
-    find_gpu_maker,
-    find_loaded_mpi,
+from osu_container.verdict.layers import (
     find_provider,
+    resolve_variable,
+    split_provider,
+)
+from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, report_problem, rule
+from osu_container.verdict.rules.questions import (
+    find_gpu_maker,
     format_library,
     format_version_problem,
+    remove_words,
 )
 from osu_container.verdict.site_choice import (
     parse_release,
     resolve_network,
 )
-from osu_container.verdict.trial import Trial, read_process_traits
+from osu_container.verdict.trial import Change, Trial, read_process_traits
 
 #: Vendor of GPUs -> software for these GPUs
 _SOFTWARE = {'AMD': 'ROCm', 'NVIDIA': 'CUDA'}
@@ -29,34 +32,34 @@ _SOFTWARE = {'AMD': 'ROCm', 'NVIDIA': 'CUDA'}
 
 @rule(
     'GPU vendor',
-    source='key gpu of the site; files /opt/rocm* of the image, variable CUDA_VERSION and files '
-    '/usr/local/cuda-*',
+    source='key gpu of the site; files /opt/rocm* of the image, variable CUDA_VERSION and '
+    'files /usr/local/cuda-*',
     facts=('gpu',),
 )
 def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
     """The image has the software for the site's GPUs: ROCm for AMD, CUDA for NVIDIA."""
-    site, image = trial.site, trial.image
-    maker = find_gpu_maker(site)
+    maker = find_gpu_maker(trial.site)
     if not maker:
         return
-    releases = {'AMD': image.find_rocm_release(), 'NVIDIA': image.find_cuda_release()}
-    release, software, other = releases.pop(maker), _SOFTWARE[maker], list(releases)[0]
+    releases = {'AMD': trial.image.find_rocm_release(), 'NVIDIA': trial.image.find_cuda_release()}
+    release, other = releases.pop(maker), list(releases)[0]
     if not release and releases[other]:
-        yield make_finding(
+        yield report_problem(
             'fails',
             'the image is for %s GPUs (%s %s), but this site has %s GPUs (%s), so programs find no '
-            'GPU' % (other, _SOFTWARE[other], releases[other], maker, site['gpu']['value']),
-            [(image.path, '%s %s, no %s' % (_SOFTWARE[other], releases[other], software))],
+            'GPU' % (other, _SOFTWARE[other], releases[other], maker, trial.site['gpu']['value']),
+            trial.image.path,
+            '%s %s, no %s' % (_SOFTWARE[other], releases[other], _SOFTWARE[maker]),
             'use an image with %s; or run `eb --force` to install for programs that use no GPU'
-            % software,
+            % _SOFTWARE[maker],
         )
 
 
 @rule(
     'RCCL plugin',
     source='DeiC-HPC/BitBulldozersLab, 2025-03: RCCL reaches 3 to 5 instead of 13 GB/s; '
-    'GeodesicResearch on GH200 with Slingshot: NCCL with a plugin that is built for EFA '
-    'reaches 2.3 instead of 163 GB/s; libcudart.so: aws/aws-ofi-nccl#244, '
+    'GeodesicResearch on GH200 with Slingshot: NCCL with a plugin that is built for '
+    'EFA reaches 2.3 instead of 163 GB/s; libcudart.so: aws/aws-ofi-nccl#244, '
     'eth-cscs/cscs-docs 88df2a2 (Container Engine, known issues)',
     facts=('provider', 'gpu', 'host'),
 )
@@ -82,7 +85,7 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
     name: 'RCCL' or 'NCCL'.
     """
     build_remedy = 'build aws-ofi-nccl into the image'
-    if trial.program.rccl_plugin is None:
+    if trial.rccl_plugin is None:
         # InfiniBand needs no plugin.
         if trial.image.has_rccl() and resolve_network(trial.site)[0] == 'Slingshot':
             yield (
@@ -92,7 +95,7 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
             )
         return
     provider_name = find_provider(trial)
-    path, process = trial.program.rccl_plugin
+    path, process = trial.rccl_plugin
     mpi_paths = [library.path for library in trial.process.loaded]
     loaded = [library for library in process.loaded if library.path not in mpi_paths]
     fabric = find_loaded_file(process, 'libfabric.so.1')
@@ -102,12 +105,15 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
         if problem[0] in loaded
     ]
     if not trial.image.is_partial:
-        missing = process.missing[len(trial.process.missing) :]
         problems += [
-            ('%s needs %s, which is missing' % (path, needed), path) for needed, _ in missing
+            ('%s needs %s, which is missing' % (path, needed), path)
+            for needed, _ in process.missing[len(trial.process.missing) :]
         ]
-    uses_libfabric = any('libfabric.so.1' in library.facts.needed for library in loaded)
-    if provider_name == 'cxi' and not (process.broken or problems or uses_libfabric):
+    if provider_name == 'cxi' and not (
+        process.broken
+        or problems
+        or any('libfabric.so.1' in library.facts.needed for library in loaded)
+    ):
         yield (
             '%s does not use libfabric, which Slingshot requires' % path,
             (path, 'no DT_NEEDED libfabric.so.1'),
@@ -145,25 +151,26 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
 )
 def check_gtl(trial: Trial) -> Iterator[Finding]:
     """A module that enables GPU support of Cray MPICH injects the GPU transport layer."""
-    mpi, value = (
-        find_loaded_mpi(trial),
-        compute_module_values(trial).get('MPICH_GPU_SUPPORT_ENABLED'),
-    )
     if (
-        value == '1'
-        and mpi
-        and mpi.origin == 'host'
-        and trial.mpi.get('family') == 'Cray MPICH'
+        trial.module_values.get('MPICH_GPU_SUPPORT_ENABLED') == '1'
+        and trial.libmpi
+        and trial.libmpi.origin == 'host'
+        and trial.mpi_family == 'Cray MPICH'
         and not any(name.startswith('libmpi_gtl_') for name in trial.injected)
     ):
-        yield make_finding(
+        yield report_problem(
             'fails',
             "the libraries of the site do not include the GPU transport layer (libmpi_gtl_...): the "
             "host's Cray MPICH fails at start without this library, because the module enables GPU "
             "support",
-            [(mpi.facts.path, 'MPICH_GPU_SUPPORT_ENABLED=1')],
-            'add libmpi_gtl_... to `libraries` in the site file; or, if programs use host memory '
-            'only, run `export MPICH_GPU_SUPPORT_ENABLED=0` before srun',
+            trial.libmpi,
+            'MPICH_GPU_SUPPORT_ENABLED=1',
+            'add libmpi_gtl_... to `libraries` in the site file',
+            Change(
+                'if programs use host memory only, run `export MPICH_GPU_SUPPORT_ENABLED=0` before '
+                'srun',
+                exports={'MPICH_GPU_SUPPORT_ENABLED': '0'},
+            ),
         )
 
 
@@ -175,34 +182,36 @@ _SLOW_QUERIES = {'Cray MPICH': ((), (9, 2)), 'Open MPI': ((5,), (5, 0, 11))}
 
 @rule(
     'pointer query',
-    source='CSCS documentation, Cray MPICH, known issues (eth-cscs/cscs-docs 80abed1): slow since '
-    "driver 580, announced to be fixed in Cray MPICH 9.2; open-mpi/ompi#14337: Open MPI 5.0.10 "
-    'with driver 580.65.06 on GH200, 2026-08-20',
+    source='CSCS documentation, Cray MPICH, known issues (eth-cscs/cscs-docs 80abed1): slow '
+    'since driver 580, announced to be fixed in Cray MPICH 9.2; open-mpi/ompi#14337: '
+    'Open MPI 5.0.10 with driver 580.65.06 on GH200, 2026-08-20',
     facts=('gpu', 'host'),
 )
 def check_pointer_query(trial: Trial) -> Iterator[Finding]:
     """MPI with GPU support does not query each buffer by a slow function of the driver."""
-    fact, family = trial.site.get('gpu_driver'), trial.mpi.get('family') or ''
+    fact, family = trial.site.get('gpu_driver'), trial.mpi_family or ''
     release = parse_release(trial.mpi.get('release'))
     first, fixed = _SLOW_QUERIES.get(family, ((), ()))
+    name = 'MPICH_GPU_SUPPORT_ENABLED' if family == 'Cray MPICH' else 'OMPI_MCA_opal_cuda_support'
     if (
         find_gpu_maker(trial.site) == 'NVIDIA'
         and fact
         and int(fact['value'].partition('.')[0]) >= _SLOW_QUERY_DRIVER
         and release
         and first <= release < fixed
+        and resolve_variable(trial, name) != '0'
     ):
-        yield make_finding(
+        yield report_problem(
             NOTE,
             '%s %s asks driver %s about every buffer (cuPointerGetAttribute), which is slow since '
             'driver 580: small messages from host memory may be slow'
             % (family, trial.mpi['release'], fact['value']),
-            [(trial.soname, '%s %s' % (family, trial.mpi['release']))],
-            'for programs without buffers in GPU memory, run `export %s` before the launcher'
-            % (
-                'MPICH_GPU_SUPPORT_ENABLED=0'
-                if family == 'Cray MPICH'
-                else 'OMPI_MCA_opal_cuda_support=0'
+            trial.soname,
+            '%s %s' % (family, trial.mpi['release']),
+            Change(
+                'for programs without buffers in GPU memory, run `export %s=0` before the launcher'
+                % name,
+                exports={name: '0'},
             ),
         )
 
@@ -235,11 +244,12 @@ def check_rocm_release(trial: Trial) -> Iterator[Finding]:
         return
     oldest, newest = fact['value']
     if not parse_release(oldest)[:2] <= parse_release(release)[:2] <= parse_release(newest)[:2]:
-        yield make_finding(
+        yield report_problem(
             'unknown',
             "the driver of this site works with ROCm %s to %s, but the image has ROCm %s: buffers in "
             'GPU memory may fail, buffers in host memory work' % (oldest, newest, release),
-            [(trial.image.path, 'ROCm ' + release)],
+            trial.image.path,
+            'ROCm ' + release,
             'use an image with ROCm %s to %s' % (oldest, newest),
         )
 
@@ -250,11 +260,12 @@ OLDEST_DRIVERS = {11: 450, 12: 525, 13: 580}
 
 @rule(
     'CUDA release',
-    source='NVIDIA, CUDA Compatibility (minor version and forward compatibility), 2026-09-09; '
-    'measured on an H200 with driver 580.159.04 (CUDA 13.0), 2026-11-26: libcudart of the '
-    'wheels of CUDA 11.8 to 13.5 works; if a libcuda of driver 535, 550 or 555 comes '
-    'before the libcuda of the driver, libcudart 11.8 fails with error 803 and libcudart '
-    '13.2 with error 35; PTX of CUDA 13.1 and newer fails with error 222',
+    source='NVIDIA, CUDA Compatibility (minor version and forward compatibility), '
+    '2026-09-09; measured on an H200 with driver 580.159.04 (CUDA 13.0), 2026-11-26: '
+    'libcudart of the wheels of CUDA 11.8 to 13.5 works; if a libcuda of driver 535, '
+    '550 or 555 comes before the libcuda of the driver, libcudart 11.8 fails with '
+    'error 803 and libcudart 13.2 with error 35; PTX of CUDA 13.1 and newer fails '
+    'with error 222',
     facts=('gpu',),
 )
 def check_cuda_release(trial: Trial) -> Iterator[Finding]:
@@ -262,7 +273,7 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
     fact, release = trial.site.get('gpu_driver'), trial.image.find_cuda_release()
     if find_gpu_maker(trial.site) != 'NVIDIA' or not fact or not release:
         return
-    path, image_driver = trial.image.find_libcuda(trial.container.library_path) or (
+    path, image_driver = trial.image.find_libcuda(trial.library_path) or (
         trial.image.path,
         fact['value'],
     )
@@ -270,23 +281,31 @@ def check_cuda_release(trial: Trial) -> Iterator[Finding]:
         int(re.findall(r'\d+', text)[0]) for text in (fact['value'], image_driver, release)
     )
     drivers = (path, image_driver, fact['value'])
+    variable = trial.environment.variables.get('LD_LIBRARY_PATH')
     if branch < driver:
-        yield make_finding(
+        yield report_problem(
             'fails',
             "%s of the image belongs to driver %s, which is older than the site's driver %s, but "
             "ld.so loads the image's file: CUDA fails with error 803 (cudaErrorSystemDriverMismatch), "
             "or 35" % drivers,
-            [(path, 'driver ' + image_driver)],
-            'remove the folder of this libcuda from LD_LIBRARY_PATH of the image: cuda-compat is for '
-            'older drivers only',
+            path,
+            'driver ' + image_driver,
+            remove_words(
+                trial,
+                'remove the folder of this libcuda from LD_LIBRARY_PATH of the image: cuda-compat is '
+                'for older drivers only',
+                variable and variable.location,
+                posixpath.dirname(path),
+            ),
         )
         return
     if branch > driver:
-        yield make_finding(
+        yield report_problem(
             'unknown',
             '%s of the image belongs to driver %s, and the site has driver %s: NVIDIA supports this '
             'combination only on data-centre GPUs with some older drivers' % drivers,
-            [(path, 'driver ' + image_driver)],
+            path,
+            'driver ' + image_driver,
             'run `nvidia-smi` in the container to see whether CUDA works; if not, use an image with '
             'an older CUDA',
         )

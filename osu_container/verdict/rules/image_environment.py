@@ -14,28 +14,29 @@ from osu_container.image.loader import find_loaded_file, list_version_problems
 from osu_container.verdict.layers import (
     LIBFABRIC,
     UCX,
+    find_network_layer,
+    find_provider,
+    find_provider_variable,
     read_mca_parameters,
     resolve_variable,
     split_provider,
+    uses_libfabric,
 )
 from osu_container.verdict.rules.finding import (
     RULES_BY_NAME,
     START_REMEDY,
     Finding,
     make_finding,
+    report_problem,
     rule,
 )
 from osu_container.verdict.rules.questions import (
-    compute_module_values,
-    find_loaded_mpi,
-    find_network_layer,
-    find_provider,
-    find_provider_variable,
     list_hidden_names,
-    uses_libfabric,
+    remove_words,
+    set_variable,
 )
 from osu_container.verdict.site_choice import parse_release, resolve_network
-from osu_container.verdict.trial import Trial
+from osu_container.verdict.trial import Change, Trial
 
 #: Variables that make libfabric and MPI choose a network, that tell ranks how to find each other,
 #: or that may end MPI_Init. Sources: fi_provider(7), README.envvar of MPICH, Intel MPI Developer
@@ -73,7 +74,7 @@ def _format_change(name: str, variable: Optional[Variable]) -> str:
     )
 
 
-@rule('start of the container', source='action script of Apptainer 1.4.5')
+@rule('start of the container', source='action script of Apptainer 1.4.5', superseded='of MPI')
 def check_container_start(trial: Trial) -> Iterator[Finding]:
     """The image's environment scripts let the program start."""
     exit_point = trial.environment.exit_point
@@ -83,16 +84,21 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
             re.match(r'\w+_WRITABLE_TMPFS=|MPI_CONTAINER_OPTIONS=.*--writable', '%s=%s' % pair)
             for pair in os.environ.items()
         )
-        yield make_finding(
+        yield report_problem(
             'fails' if is_certain else 'unknown',
             'a script of the image %s the program from starting: %s, %s'
             % ('keeps' if is_certain else 'may keep', location, why),
-            [(location, why)],
-            'remove the reported line from the environment scripts of the image',
+            location,
+            why,
+            remove_words(
+                trial,
+                'remove the reported line from the environment scripts of the image',
+                location,
+            ),
         )
 
 
-@rule('unknown environment', source='image/environment.py')
+@rule('unknown environment', source='image/environment.py', superseded='of MPI')
 def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     """
     The image's values of LD_LIBRARY_PATH, LD_PRELOAD and LD_AUDIT are known before a run.
@@ -104,16 +110,17 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
         variable = resolve_process_variable(trial.environment, name)
         if variable and (variable.value is None or variable.value and name == 'LD_AUDIT'):
             location, cause = variable.location or '', variable.reason or variable.value or ''
-            yield make_finding(
+            yield report_problem(
                 'unknown',
                 'cannot tell which libraries ld.so loads: the image sets %s (%s: %s)'
                 % (name, location, cause),
-                [(location, cause)],
+                location,
+                cause,
                 START_REMEDY,
             )
 
 
-@rule('privileges', source='ld.so(8), secure-execution mode')
+@rule('privileges', source='ld.so(8), secure-execution mode', superseded='of MPI')
 def check_privileges(trial: Trial) -> Iterator[Finding]:
     """
     The program is neither setuid nor setgid.
@@ -121,22 +128,25 @@ def check_privileges(trial: Trial) -> Iterator[Finding]:
     For a setuid program, ld.so ignores LD_LIBRARY_PATH (AT_SECURE) if the kernel grants the
     privileges. The runtime denies the privileges (no_new_privs), unless root starts the container.
     """
-    path = trial.program.path
-    privileges = path and trial.image.find_privileges(path)
+    privileges = trial.program and trial.image.find_privileges(trial.program)
     if privileges:
-        yield make_finding(
+        yield report_problem(
             'unknown',
             '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
-            'LD_PRELOAD' % (path, privileges),
-            [('image:%s' % path, privileges)],
+            'LD_PRELOAD' % (trial.program, privileges),
+            'image:%s' % trial.program,
+            privileges,
             'remove the privileges from the file with `chmod ug-s FILE`',
         )
 
 
 def _is_netmod_usable(trial: Trial, value: str) -> bool:
     """Return whether MPIR_CVAR_CH4_NETMOD names a netmod of libmpi, or has no effect."""
-    device = trial.mpi.get('device') or []
-    netmods = [name.partition(':')[2] for name in device if name.startswith('ch4:')]
+    netmods = [
+        name.partition(':')[2]
+        for name in (trial.mpi.get('device') or [])
+        if name.startswith('ch4:')
+    ]
     # A libmpi with one netmod ignores the variable. The rules "netmod" and "UCX" evaluate the
     # variable for other libmpi.
     return bool(netmods) and (len(netmods) < 2 or value in netmods)
@@ -151,15 +161,13 @@ def _are_plugins_usable(trial: Trial, value: str) -> bool:
     build may not support the plug-in. The provider rxm is checked as well, because the provider tcp
     may use rxm.
     """
-    fabric = trial.fabric
-    files, release = fabric.get('files', {}), parse_release(fabric.get('release'))
+    files, release = trial.fabric.get('files', {}), parse_release(trial.fabric.get('release'))
     names = (
         set(split_provider(find_provider(trial) or '') + ['rxm'])
         & set(files)
-        & set(fabric.get('inside', []))
+        & set(trial.fabric.get('inside', []))
     )
-    library = find_loaded_file(trial.process, 'libfabric.so.1')
-    is_image_build = library is not None and library.origin == 'image'
+    is_image_build = trial.libfabric is not None and trial.libfabric.origin == 'image'
     return all(
         files[name] and (files[name] < release or is_image_build and files[name] == release)
         for name in names
@@ -168,15 +176,14 @@ def _are_plugins_usable(trial: Trial, value: str) -> bool:
 
 def _is_prefix_usable(trial: Trial, value: str) -> bool:
     """Return whether OPAL_PREFIX is the folder of the Open MPI in the process."""
-    mpi = find_loaded_mpi(trial)
     folder = value.rstrip('/') + '/lib'
     folders = folder, trial.image.resolve(folder) or folder
-    return mpi is not None and posixpath.normpath(mpi.path).startswith(folders)
+    return trial.libmpi is not None and posixpath.normpath(trial.libmpi.path).startswith(folders)
 
 
 def _is_ucx_unused(trial: Trial, value: str) -> bool:
     """Return whether MPI sends over libfabric by a provider that uses no UCX."""
-    is_open_mpi = trial.mpi.get('family') == 'Open MPI'
+    is_open_mpi = trial.mpi_family == 'Open MPI'
     uses_libfabric_only = find_network_layer(trial) == LIBFABRIC and not is_open_mpi
     return uses_libfabric_only and find_provider(trial) not in (None, 'mlx')
 
@@ -193,8 +200,8 @@ _VARIABLE_CHECKS: Dict[str, Callable[[Trial, str], bool]] = {
 
 @rule(
     "image's variables",
-    source='action script of Apptainer 1.4.5: variables of the image override variables of the '
-    'host; runs of random pairs of an image and a host',
+    source='action script of Apptainer 1.4.5: variables of the image override variables of '
+    'the host; runs of random pairs of an image and a host',
     facts=('provider',),
 )
 def check_image_variables(trial: Trial) -> Iterator[Finding]:
@@ -203,31 +210,38 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
 
     A variable of the image overrides the module's variable of the same name.
     """
-    module_values, family = compute_module_values(trial), trial.mpi.get('family', '')
+    family = trial.mpi_family or ''
     patterns = [_DECIDING.get(family)] + ([_DECIDING['libfabric']] if uses_libfabric(trial) else [])
     if family == 'Open MPI' or find_loaded_file(trial.process, 'libucp.so.0'):
         patterns.append(_DECIDING[UCX])
     names = set(
         name
         for name in trial.environment.variables
-        if name in module_values or any(pattern and pattern.match(name) for pattern in patterns)
+        if name in trial.module_values
+        or any(pattern and pattern.match(name) for pattern in patterns)
     )
     if trial.environment.default is not None:
         names |= set(
-            name for name in module_values if uses_libfabric(trial) or not name.startswith('FI_')
+            name
+            for name in trial.module_values
+            if uses_libfabric(trial) or not name.startswith('FI_')
         )
     # (problem, location) -> names of the variables
     problems: Dict[Tuple[str, str], List[str]] = {}
-    entries = trial.approach['unset'] + trial.approach.get('exports', [])
-    for name in sorted(names - {'FI_PROVIDER'} - {entry['name'] for entry in entries}):
-        expected = module_values.get(name)
+    for name in sorted(
+        names
+        - {'FI_PROVIDER'}
+        - {entry['name'] for entry in (trial.approach['unset'] + trial.approach.get('exports', []))}
+    ):
+        expected = trial.module_values.get(name)
         variable = resolve_process_variable(trial.environment, name, expected)
         value = variable and variable.value
         if value == expected and (value is not None or variable is None):
             continue
-        is_harmless = expected is None and _HARMLESS.match('%s=%s' % (name, value))
         if value and (
-            is_harmless or name in _VARIABLE_CHECKS and _VARIABLE_CHECKS[name](trial, value)
+            (expected is None and _HARMLESS.match('%s=%s' % (name, value)))
+            or name in _VARIABLE_CHECKS
+            and _VARIABLE_CHECKS[name](trial, value)
         ):
             continue
         location = (variable or trial.environment.variables[name]).location or ''
@@ -239,8 +253,9 @@ def check_image_variables(trial: Trial) -> Iterator[Finding]:
             'the image changes %s (%s: %s), and check has no rule for the effect of this change'
             % (' and '.join(changed_names), location, problem),
             [(location, name) for name in changed_names],
-            'remove %s from the image, or export APPTAINERENV_%s with another value, which overrides '
-            'the value of the image' % (changed_names[0], changed_names[0]),
+            Change('remove %s from the image' % ' and '.join(changed_names), removed=changed_names),
+            'export APPTAINERENV_%s with another value, which overrides the value of the image'
+            % changed_names[0],
         )
 
 
@@ -256,16 +271,12 @@ _NEEDED_PARTS = {'self', 'sm', 'vader', 'tcp', 'cm', 'ob1', 'basic', 'hash', 'na
 )
 def check_parameter_files(trial: Trial) -> Iterator[Finding]:
     """No parameter file of Open MPI or PMIx in the image chooses the network."""
-    mpi = find_loaded_mpi(trial)
-    if (
-        trial.image.is_partial
-        or trial.mpi.get('family') != 'Open MPI'
-        or mpi is None
-        or mpi.origin != 'image'
-    ):
+    if trial.image.is_partial or trial.mpi_family != 'Open MPI' or trial.image_mpi is None:
         return
-    set_already = set(compute_module_values(trial)) | set(trial.environment.variables)
-    for name, (value, path) in sorted(read_mca_parameters(trial.image, mpi.path).items()):
+    set_already = set(trial.module_values) | set(trial.environment.variables)
+    for name, (value, path) in sorted(
+        read_mca_parameters(trial.image, trial.image_mpi.path).items()
+    ):
         excluded = set(value.lstrip('^').split(',')) if value.startswith('^') else None
         if (
             name in set_already
@@ -276,12 +287,22 @@ def check_parameter_files(trial: Trial) -> Iterator[Finding]:
             or name in ('OMPI_MCA_pml', 'OMPI_MCA_mtl')
         ):
             continue  # The network rules evaluate pml and mtl.
-        yield make_finding(
+        yield report_problem(
             'unknown',
             'the parameter file %s sets %s=%s, and check has no rule for the effect of this '
             'parameter' % (path, name, value),
-            [('image:%s' % path, '%s=%s' % (name, value))],
-            'remove the line with this parameter from the parameter file',
+            'image:%s' % path,
+            '%s=%s' % (name, value),
+            Change(
+                'remove the line with this parameter from the parameter file',
+                texts={
+                    path: re.sub(
+                        r'(?m)^[ \t]*%s[ \t]*=.*' % name.partition('_MCA_')[2],
+                        '',
+                        trial.image.read_text(path) or '',
+                    )
+                },
+            ),
         )
 
 
@@ -303,41 +324,39 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
     """
     if find_network_layer(trial) != LIBFABRIC:
         return
-    module_values, variable = compute_module_values(trial), find_provider_variable(trial)
-    module_value = module_values.get('FI_PROVIDER')
-    environment = trial.environment
+    variable = find_provider_variable(trial)
+    module_value = trial.module_values.get('FI_PROVIDER')
     if (
         variable
         and variable.value == module_value
-        or 'FI_PROVIDER' not in environment.variables
-        and environment.default is None
+        or 'FI_PROVIDER' not in trial.environment.variables
+        and trial.environment.default is None
     ):
         return
-    location = (variable or environment.variables['FI_PROVIDER']).location or ''
+    location = (variable or trial.environment.variables['FI_PROVIDER']).location or ''
     provider = trial.site['provider']['value']
-    remedy = (
-        'remove FI_PROVIDER from the image, or run `export APPTAINERENV_FI_PROVIDER=%s`, which '
-        'overrides the value of the image' % (module_value or provider)
+    remedies = (
+        Change('remove FI_PROVIDER from the image', removed=['FI_PROVIDER']),
+        set_variable(
+            'run `export APPTAINERENV_FI_PROVIDER=%s`, which overrides the value of the image'
+            % (module_value or provider),
+            'FI_PROVIDER=%s' % (module_value or provider),
+        ),
     )
     change = variable and variable.reason or _format_change('FI_PROVIDER', variable)
     problem = 'the image changes FI_PROVIDER (%s: %s)' % (location, change)
     evidence = [(location, change)]
     chosen = find_provider(trial)
     included = None
-    if (
-        trial.mpi.get('family') == 'Open MPI'
-        and resolve_variable(trial, 'OMPI_MCA_pml', module_values) == 'cm'
-    ):
-        included = resolve_variable(
-            trial, 'OMPI_MCA_opal_common_ofi_provider_include', module_values
-        )
+    if trial.mpi_family == 'Open MPI' and resolve_variable(trial, 'OMPI_MCA_pml') == 'cm':
+        included = resolve_variable(trial, 'OMPI_MCA_opal_common_ofi_provider_include')
     if chosen is None:
         yield make_finding(
             'unknown',
             "%s, instead of the module's FI_PROVIDER=%s, and no file shows which provider libfabric "
             "then uses" % (problem, module_value),
             evidence,
-            remedy,
+            *remedies,
         )
     elif included and not set(split_provider(chosen)) & set(
         split_provider(included.replace(',', ';'))
@@ -346,7 +365,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
             'fails',
             '%s, but the module restricts Open MPI to the provider %s' % (problem, included),
             evidence,
-            remedy,
+            *remedies,
         )
     elif chosen not in [fact['value'] for fact in resolve_network(trial.site)[1]['providers']]:
         slow = chosen.partition(';')[0] in _ETHERNET_PROVIDERS
@@ -361,7 +380,7 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
                 else ', and it is unknown whether this provider reaches other nodes of the site',
             ),
             evidence,
-            remedy,
+            *remedies,
         )
 
 
@@ -377,7 +396,7 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     not fit together. If only the privileges of a setuid program make the process uncertain, a
     missing library stays a failure, because ld.so then searches even fewer folders.
     """
-    module_pml = compute_module_values(trial).get('OMPI_MCA_pml')
+    module_pml = trial.module_values.get('OMPI_MCA_pml')
     image_pml = get_exported_value(trial.environment, 'OMPI_MCA_pml') or module_pml
     causes = {finding.rule for finding in findings if finding.level == 'unknown'} & {
         'unknown environment',

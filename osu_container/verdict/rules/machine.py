@@ -6,10 +6,16 @@ from typing import Iterator
 
 from osu_container.image.elf import MACHINE_NAMES
 from osu_container.image.loader import find_loaded_file
-from osu_container.verdict.rules.finding import Finding, make_finding, rule
+from osu_container.verdict.rules.finding import Finding, make_finding, report_problem, rule
 from osu_container.verdict.rules.questions import find_mpi_path, format_library, list_hidden_names
 from osu_container.verdict.settings import has_own_namespaces, shares_container
-from osu_container.verdict.trial import Trial, list_missing_guesses
+from osu_container.verdict.trial import (
+    BIND_REMEDY,
+    BIND_VARIABLES,
+    Change,
+    Trial,
+    list_missing_guesses,
+)
 
 
 @rule('host path missing', source='site data', facts=('host',))
@@ -31,11 +37,12 @@ def check_host_paths(trial: Trial) -> Iterator[Finding]:
                 'run `osu-container discover`, which finds the current path, and add the path to '
                 'OVERRIDES in your site file',
             )
-    for path in filter(trial.host.is_described, trial.host_libraries.missing_paths):
-        yield make_finding(
+    for path in filter(trial.host.is_described, trial.missing_paths):
+        yield report_problem(
             'fails',
             "the host has no %s, which approach '%s' injects" % (path, trial.approach['name']),
-            [(path, 'does not exist')],
+            path,
+            'does not exist',
             'the system was updated, or this machine belongs to another system: run '
             '`osu-container discover`, which finds the current paths',
         )
@@ -43,8 +50,8 @@ def check_host_paths(trial: Trial) -> Iterator[Finding]:
 
 @rule(
     'mounted over',
-    source='apptainer.org, user guide, Bind Paths and Mounts; apptainer.conf: mount home, mount tmp; '
-    'runs of Apptainer 1.4.5 with an MPI below /root and /tmp',
+    source='apptainer.org, user guide, Bind Paths and Mounts; apptainer.conf: mount home, '
+    'mount tmp; runs of Apptainer 1.4.5 with an MPI below /root and /tmp',
     facts=('runtime',),
     needs_process=True,
 )
@@ -55,15 +62,16 @@ def check_mounts(trial: Trial) -> Iterator[Finding]:
     The runtime mounts /tmp, /var/tmp, the home folder, the current folder, and the binds of the
     site and of the user. A mount hides all files that the image has at the same path.
     """
-    files = sorted(trial.container.mounts.host_files)
+    files = sorted(trial.mounts.host_files)
     for name, (path, mount) in sorted(list_hidden_names(trial).items()):
-        yield make_finding(
+        yield report_problem(
             'fails' if mount.is_certain and not files else 'unknown',
             "%s of the image is hidden: the runtime mounts the host's %s over %s"
             % (path, mount.source, mount.folder),
-            [(path, 'below ' + mount.folder)],
-            'install %s in another folder of the image, such as /opt%s'
-            % (name, ', or ' + mount.remedy if mount.remedy else ''),
+            path,
+            'below ' + mount.folder,
+            'install %s in another folder of the image, such as /opt' % name,
+            *([Change(mount.remedy, unmounted=mount.remedy)] if mount.remedy else []),
         )
     if files:
         yield make_finding(
@@ -71,7 +79,7 @@ def check_mounts(trial: Trial) -> Iterator[Finding]:
             'ld.so may load %s from the host, and check does not inspect files in the folders that '
             'the runtime or the user binds' % files[0],
             [(path, 'exists on the host') for path in files],
-            'run `unset APPTAINER_BIND APPTAINER_BINDPATH SINGULARITY_BIND SINGULARITY_BINDPATH`, or '
+            Change('run `unset %s`' % ' '.join(BIND_VARIABLES), unmounted=BIND_REMEDY),
             'run the program with `osu-container proof`, which reports the loaded libraries',
         )
 
@@ -86,11 +94,12 @@ def check_architecture(trial: Trial) -> Iterator[Finding]:
     for library in trial.process.loaded:
         machine = library.facts.machine
         if library.origin == 'image' and machine != host:
-            yield make_finding(
+            yield report_problem(
                 'fails',
                 'the image is for %s, but this host is %s'
                 % (names.get(machine, machine), names.get(host, host)),
-                [(library.facts.path, 'machine ' + machine)],
+                library,
+                'machine ' + machine,
                 'use an image for the architecture of this host',
             )
             return
@@ -114,7 +123,7 @@ def check_processor_level(trial: Trial) -> Iterator[Finding]:
     library = max(loaded, key=lambda library: library.facts.isa_level) if loaded else None
     if library and level and library.facts.isa_level > (3 if is_described else level):
         needed = 'x86-64-v%d' % library.facts.isa_level
-        yield make_finding(
+        yield report_problem(
             'unknown' if is_described else 'fails',
             '%s requires a processor of the level %s, but %s'
             % (
@@ -124,7 +133,8 @@ def check_processor_level(trial: Trial) -> Iterator[Finding]:
                 if is_described
                 else 'this machine has x86-64-v%d, so ld.so does not load the file' % level,
             ),
-            [(library.facts.path, 'GNU_PROPERTY_X86_ISA_1_NEEDED: ' + needed)],
+            library,
+            'GNU_PROPERTY_X86_ISA_1_NEEDED: ' + needed,
             'compile the file with `-march=x86-64-v%d`, or use another image; `%s --help` on a '
             'compute node prints the levels that ld.so supports there'
             % (min(level, 3), trial.image.read_loader_config(interpreter).interpreter),
@@ -135,20 +145,22 @@ def check_processor_level(trial: Trial) -> Iterator[Finding]:
 def check_musl(trial: Trial) -> Iterator[Finding]:
     """The image has glibc, which the host's libraries need."""
     if trial.process.uses_musl and trial.approach['inject']:
-        yield make_finding(
+        yield report_problem(
             'fails',
             "the image's C library is musl, but the host's libraries need glibc",
-            [(trial.image.path, 'ld-musl')],
-            'use approach pure or opensource, or a base image with glibc',
+            trial.image.path,
+            'ld-musl',
+            Change('', ['pure', 'opensource']),
+            'use a base image with glibc',
         )
 
 
 @rule(
     'ranks apart',
-    source='user_namespaces(7), process_vm_readv(2); measured with two ranks of one node, each in '
-    'its own user namespace, 2026-11-23: MPICH 5.0.2 fails at messages of 16 KiB; without '
-    "reads of the other rank's memory MPICH runs, at 9.7 instead of 13.6 GB/s (messages of "
-    '4 MiB, one run of each, busy machine)',
+    source='user_namespaces(7), process_vm_readv(2); measured with two ranks of one node, '
+    'each in its own user namespace, 2026-11-23: MPICH 5.0.2 fails at messages of 16 '
+    "KiB; without reads of the other rank's memory MPICH runs, at 9.7 instead of 13.6 "
+    'GB/s (messages of 4 MiB, one run of each, busy machine)',
     facts=('host',),
 )
 def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
@@ -159,7 +171,7 @@ def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
     not read the memory of ranks in other namespaces. Either the ranks of a node share one
     container, or the module disables reads of other ranks' memory in the MPI.
     """
-    variable, runtime = trial.mpi.get('single_copy'), trial.container.runtime
+    variable, runtime = trial.mpi.get('single_copy'), trial.runtime
     if not variable or not runtime or not has_own_namespaces(runtime) or shares_container(runtime):
         return
     yield make_finding(
@@ -173,10 +185,7 @@ def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
     )
 
 
-@rule(
-    'overlay',
-    source='apptainer.org, user guide, Persistent Overlays: overlay embedded in SIF',
-)
+@rule('overlay', source='apptainer.org, user guide, Persistent Overlays: overlay embedded in SIF')
 def check_overlay(trial: Trial) -> Iterator[Finding]:
     """
     The SIF has no overlay partition.
@@ -184,11 +193,12 @@ def check_overlay(trial: Trial) -> Iterator[Finding]:
     An overlay may add, hide or change any file, and `check` does not read overlays.
     """
     if trial.image.is_overlaid:
-        yield make_finding(
+        yield report_problem(
             'unknown',
             'cannot tell which files the container has, because check does not read the overlay '
             'in the SIF',
-            [(trial.image.path, 'an overlay partition')],
+            trial.image.path,
+            'an overlay partition',
             'remove the overlay from a copy of the image: `apptainer sif list IMAGE` prints the '
             'number of the overlay, and `apptainer sif del NUMBER IMAGE` removes the overlay; or '
             'build an image that contains the files of the overlay',

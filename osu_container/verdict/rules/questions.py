@@ -5,16 +5,23 @@ import re
 from typing import Any, Dict, Iterable, List, Optional, Sequence, Set, Tuple
 
 from osu_container.image.closure import GLIBC_SONAMES
-from osu_container.image.environment import Variable, resolve_process_variable
+from osu_container.image.environment import (
+    SCRIPTS_FOLDER,
+)
 from osu_container.image.loader import LoadedFile, find_loaded_file
-from osu_container.verdict.layers import infer_network_layer, split_provider
-from osu_container.verdict.settings import WRAPPER, collect_module_variables
+from osu_container.verdict.layers import (
+    find_provider,
+    split_provider,
+)
+from osu_container.verdict.rules.finding import Remedy
 from osu_container.verdict.site_choice import collect_site_conditions, parse_release
-from osu_container.verdict.trial import CoveringMount, Trial, find_mount
+from osu_container.verdict.trial import Change, CoveringMount, Trial, find_mount
 
 
-def format_library(library: LoadedFile) -> str:
+def format_library(library: Optional[LoadedFile]) -> str:
     """Return a library's path as text for messages: 'image:/path' or '/path of the host'."""
+    if library is None:  # Nothing in the process requests the program and the preloaded libraries.
+        return 'the program'
     path: str = library.facts.path
     return path if path.startswith('image:') else '%s of the host' % path
 
@@ -59,32 +66,9 @@ def format_version_problem(problem: Tuple[LoadedFile, str, List[str], LoadedFile
     )
 
 
-def find_loaded_mpi(trial: Trial) -> Optional[LoadedFile]:
-    """Return the MPI library in the process, None if no MPI is loaded."""
-    return find_loaded_file(trial.process, trial.soname)
-
-
 def find_mpi_path(trial: Trial) -> str:
     """Return the path of the MPI library in the process, or the MPI's soname if not loaded."""
-    mpi = find_loaded_mpi(trial)
-    return mpi.facts.path if mpi else trial.soname
-
-
-def uses_libfabric(trial: Trial) -> Optional[bool]:
-    """Return whether the MPI or its plug-ins need libfabric, None if no MPI is loaded."""
-    mpi = find_loaded_mpi(trial)
-    if mpi is None:
-        return None
-    if trial.started and trial.started.libfabric:
-        return True
-    wrapper = find_loaded_file(trial.process, WRAPPER)
-    libraries = [mpi] + ([wrapper] if wrapper else [])
-    for library in libraries:  # The loop adds libraries to this list.
-        if 'libfabric.so.1' in library.facts.needed:
-            return True
-        others = (find_loaded_file(trial.process, name) for name in library.facts.needed)
-        libraries += [other for other in others if other and other not in libraries]
-    return False
+    return trial.libmpi.facts.path if trial.libmpi else trial.soname
 
 
 def may_open_libfabric(trial: Trial) -> bool:
@@ -93,52 +77,12 @@ def may_open_libfabric(trial: Trial) -> bool:
 
     Intel MPI opens libfabric with dlopen(), and only if the ranks are on several nodes.
     """
-    started = trial.started
     return (
-        started is not None
-        and started.libfabric is None
-        and len(started.libmpi) == 1
+        trial.started is not None
+        and trial.started.libfabric is None
+        and len(trial.started.libmpi) == 1
         and 'libfabric.so.1' in (trial.mpi.get('opens') or ())
     )
-
-
-#: Last trial and result of compute_module_values(), because some thirty rules call it in turn
-_LAST: List[Any] = [None, {}]
-
-
-def compute_module_values(trial: Trial) -> Dict[str, str]:
-    """Return {name: value} of the environment variables that the module sets."""
-    if _LAST[0] is not trial:
-        mpi, fabric = trial.mpi, trial.fabric
-        variables = collect_module_variables(
-            trial.approach,
-            trial.site,
-            '%s %s' % (mpi.get('family'), mpi.get('release')),
-            fabric.get('release'),
-            trial.image.find_rccl_plugin(),
-            trial.image.find_rocm_release(),
-        )[None]
-        _LAST[:] = trial, {variable['name']: variable['value'] for variable in variables}
-    return dict(_LAST[1])
-
-
-def find_provider_variable(trial: Trial) -> Optional[Variable]:
-    """Return the Variable FI_PROVIDER of the process, None if the variable is not set."""
-    return resolve_process_variable(
-        trial.environment, 'FI_PROVIDER', compute_module_values(trial).get('FI_PROVIDER')
-    )
-
-
-def find_provider(trial: Trial) -> Optional[str]:
-    """Return the name of the provider that MPI requests, None if the name is unknown."""
-    variable = find_provider_variable(trial)
-    # Neither the image nor the module sets FI_PROVIDER.
-    if variable is None and 'FI_PROVIDER' not in trial.environment.variables:
-        provider: str = trial.site['provider']['value']
-        return provider
-    if variable and re.match(r'\w+(;\w+)*$', variable.value or ''):
-        return variable.value
-    return None
 
 
 def find_image_libcxi(trial: Trial) -> Optional[LoadedFile]:
@@ -153,19 +97,38 @@ def find_image_libcxi(trial: Trial) -> Optional[LoadedFile]:
     return None
 
 
-def find_network_layer(trial: Trial) -> Optional[str]:
-    """Return the library that MPI uses between nodes: LIBFABRIC, UCX or TCP; None if unknown."""
-    return infer_network_layer(
-        trial, compute_module_values(trial), find_provider(trial), uses_libfabric(trial)
+def remove_words(trial: Trial, remedy: str, location: Optional[str], words: str = '') -> Remedy:
+    """
+    Return the remedy to remove `words`, or else the whole line, from a text file of the image.
+
+    location: 'FILE:LINE', or the path of a file in which every line counts. The result is a str if
+    check does not find the words in the file.
+    """
+    place = re.match(r'(?:image:)?(/[^:]*)(?::(\d+))?$', location or '')
+    if not place or not (words or place.group(2)) or not trial.image.exists(place.group(1)):
+        return remedy
+    lines = (trial.image.read_text(place.group(1)) or '').splitlines(True)
+    end = int(place.group(2) or len(lines))
+    start = end - 1 if place.group(2) else 0
+    changed = [line.replace(words, '') if words else '' for line in lines[start:end]]
+    return (
+        Change(remedy, texts={place.group(1): ''.join(lines[:start] + changed + lines[end:])})
+        if changed != lines[start:end]
+        else remedy
     )
+
+
+def set_variable(remedy: str, assignment: str) -> Change:
+    """Return the remedy to set a variable after the scripts of the image: 'NAME=VALUE'."""
+    # The runtime sets variables APPTAINERENV_* after 99-base.sh.
+    return Change(remedy, texts={SCRIPTS_FOLDER + '/99-base~.sh': 'export %s\n' % assignment})
 
 
 def find_mpi_series(trial: Trial) -> Optional[Tuple[str, str]]:
     """Return (family, 'major.minor') of the MPI in the process, None if a part is unknown."""
-    traits = trial.mpi
-    numbers = parse_release(traits.get('release'))
-    if traits.get('family') and len(numbers) > 1:
-        return traits['family'], '%d.%d' % numbers[:2]
+    numbers = parse_release(trial.mpi.get('release'))
+    if trial.mpi.get('family') and len(numbers) > 1:
+        return trial.mpi['family'], '%d.%d' % numbers[:2]
     return None
 
 
@@ -195,8 +158,10 @@ def list_hidden_names(trial: Trial) -> Dict[str, Tuple[str, CoveringMount]]:
 
     Each name is a started file, or a library that ld.so does not find.
     """
-    started = trial.program.launched_program
-    paths = [path for path, _ in started.scripts] + [started.program, *started.words[:1]]
+    paths = [path for path, _ in trial.launched.scripts] + [
+        trial.launched.program,
+        *trial.launched.words[:1],
+    ]
     candidates = [(path, path) for path in paths if path]
     for name, _ in trial.process.missing:
         inside = [name] if '/' in name else trial.image.find_files('.*/' + re.escape(name))
@@ -207,7 +172,7 @@ def list_hidden_names(trial: Trial) -> Dict[str, Tuple[str, CoveringMount]]:
         for name, path in candidates
         for place in (trial.image.resolve(path) or path, path)
     ]
-    hidden = [(name, place, find_mount(trial.container.mounts, place)) for name, place in places]
+    hidden = [(name, place, find_mount(trial.mounts, place)) for name, place in places]
     return {name: (place, mount) for name, place, mount in hidden if mount}
 
 
@@ -215,7 +180,7 @@ def list_process_host_libraries(trial: Trial) -> List[LoadedFile]:
     """Return the host libraries that the program or RCCL's plugin loads."""
     libraries = [library for library in trial.process.loaded if library.origin == 'host']
     paths = [library.path for library in libraries]
-    plugin_files = trial.program.rccl_plugin[1].loaded if trial.program.rccl_plugin else []
+    plugin_files = trial.rccl_plugin[1].loaded if trial.rccl_plugin else []
     return libraries + [
         library
         for library in plugin_files

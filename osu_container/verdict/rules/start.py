@@ -1,15 +1,26 @@
-"""Rule on the libraries that the user's command has loaded in a start by `check --start`."""
+"""
+Rules on the start of the program: the entrypoint and scripts of the image, and the libraries that the
+user's command has loaded in a start by `check --start`.
+"""
 
 import re
 from typing import Iterator, List, Optional, Tuple
 
 from osu_container.base.terminal import escape_line
+from osu_container.image.environment import find_interpreter
 from osu_container.verdict.commands import has_static_mpi
-from osu_container.verdict.rules.finding import NOTE, Finding, make_finding, rule
+from osu_container.verdict.rules.finding import (
+    NOTE,
+    RULES_BY_NAME,
+    Finding,
+    make_finding,
+    report_problem,
+    rule,
+)
 from osu_container.verdict.rules.questions import may_open_libfabric
 from osu_container.verdict.settings import WRAPPER
 from osu_container.verdict.started import MappedFile, Start, StartedProcess
-from osu_container.verdict.trial import Trial, find_mount
+from osu_container.verdict.trial import Change, Trial, find_mount
 
 #: Last messages of glibc (elf/rtld.c, elf/dl-lookup.c, elf/dl-version.c), of musl, of Python with
 #: mpi4py and of Intel MPI, if a library or module is missing or does not fit; and of programs that
@@ -25,24 +36,6 @@ _START_FAILURE = re.compile(
 _UNSET_VARIABLE = re.compile(
     r'.*: (?!SLURM|PBS|PMI|PALS|FLUX|OMPI|MPI_)\w+: (parameter not set|unbound variable)$'
 )
-#: Rules on predicted libraries, which a process that has loaded MPI answers
-_ANSWERED_RULES = frozenset(
-    [
-        'static program',
-        'interpreter',
-        'start of the container',
-        'unknown environment',
-        'privileges',
-        'missing library',
-        'symbol version',
-        'injection defeated',
-        'two MPIs',
-        'no program',
-        'dry run',
-    ]
-)
-#: Rules of _ANSWERED_RULES that also judge a libfabric which the process has not opened yet
-_FABRIC_RULES = frozenset(['missing library', 'symbol version', 'injection defeated'])
 
 
 def is_superseded(trial: Trial, finding: Finding) -> bool:
@@ -58,8 +51,9 @@ def is_superseded(trial: Trial, finding: Finding) -> bool:
         paths = [file.path for file in trial.started.files]
         is_complete = trial.started.program in paths and any('/ld-' in path for path in paths)
         return finding.level == 'fails' or not is_complete
-    is_open = finding.rule in _FABRIC_RULES and may_open_libfabric(trial)
-    return finding.rule in _ANSWERED_RULES and not is_open
+    superseded = RULES_BY_NAME[finding.rule].superseded
+    # MPI may open libfabric later, so the libfabric is still a prediction.
+    return superseded == 'of MPI' or bool(superseded) and not may_open_libfabric(trial)
 
 
 def _format_file(file: MappedFile) -> str:
@@ -84,21 +78,17 @@ def _list_foreign_files(trial: Trial, started: StartedProcess) -> List[Tuple[str
     ]
 
 
-@rule(
-    'start',
-    source='proc(5), /proc/PID/maps; ld.so(8), LD_DEBUG',
-)
+@rule('start', source='proc(5), /proc/PID/maps; ld.so(8), LD_DEBUG')
 def check_start(trial: Trial) -> Iterator[Finding]:
     """Each process of the started command has loaded the MPI and libfabric of the approach."""
     start, started = trial.start, trial.started
     if start is None:
         return
-    line, evidence = (
-        ' '.join(map(escape_line, start.command)),
-        [(escape_line(process.program), _format_process(process)) for process in start.processes],
-    )
+    evidence = [
+        (escape_line(process.program), _format_process(process)) for process in start.processes
+    ]
     if started is None or find_start_failure(trial, start):
-        yield _report_no_mpi(trial, start, line)
+        yield _report_no_mpi(trial, start, ' '.join(map(escape_line, start.command)))
     elif WRAPPER not in trial.injected and len({file.path for file in started.libmpi}) > 1:
         yield make_finding(
             'unknown',
@@ -108,9 +98,7 @@ def check_start(trial: Trial) -> Iterator[Finding]:
             'use a program whose libraries all need the same MPI',
         )
     elif may_open_libfabric(trial) and (
-        trial.approach.get('entrypoint')
-        or started.is_loader
-        and not trial.program.launched_program.program
+        trial.approach.get('entrypoint') or started.is_loader and not trial.launched.program
     ):
         yield make_finding(
             'unknown',
@@ -168,15 +156,18 @@ def find_start_failure(trial: Trial, start: Start) -> Optional[str]:
     failure = next((text for text in lines if _START_FAILURE.match(text)), None)
     entered = re.match(r".*\bcd: (?:can't cd to )?((/[^/:]+)/[^:]+)", ''.join(lines[-1:]))
     is_in_image = entered and trial.image.find_file_type(entered.group(2)) == 'd'
-    is_hidden = entered and find_mount(trial.container.mounts, entered.group(1))
-    if is_in_image and not is_hidden or _UNSET_VARIABLE.match(''.join(lines[-1:])):
+    if (
+        is_in_image
+        and not (entered and find_mount(trial.mounts, entered.group(1)))
+        or _UNSET_VARIABLE.match(''.join(lines[-1:]))
+    ):
         failure = failure or lines[-1]
     return failure
 
 
 def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
     """Return the finding on a command of which no process has loaded an MPI library."""
-    failure, path = find_start_failure(trial, start), trial.program.path
+    failure = find_start_failure(trial, start)
     if failure:
         return make_finding(
             'fails',
@@ -184,11 +175,11 @@ def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
             [(line, text) for text in start.output],
             'install in the image what the message names, in the release that the message names',
         )
-    if trial.program.is_static and path and has_static_mpi(trial.image, path):
+    if trial.is_static and trial.program and has_static_mpi(trial.image, trial.program):
         return make_finding(
             NOTE,
             'the started program %s is linked statically with MPI, so no MPI library is loaded'
-            % path,
+            % trial.program,
         )
     ending = (
         'was terminated after %.0f s' % start.seconds
@@ -200,7 +191,7 @@ def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
     is_harmless = not (
         start.exit_code is None
         or start.exit_code
-        or trial.program.unknown_reason
+        or trial.unknown_reason
         or any(map(_START_FAILURE.match, start.output))
     )
     return make_finding(
@@ -211,3 +202,76 @@ def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
         'give a command that reaches MPI_Init without files of the current folder: '
         '`osu-container check %s --start -- COMMAND`' % trial.image.path,
     )
+
+
+def _names_host_folder(text: Optional[str]) -> bool:
+    """Return whether a script's text contains /host, the folder of the host's libraries."""
+    return bool(text and re.search(r'/host\b', text))
+
+
+@rule(
+    'interpreter',
+    source='execve(2), Interpreter scripts; runs of random pairs of an image and a host: the '
+    'entrypoint was a bash script in an image without bash',
+    superseded='of MPI',
+)
+def check_interpreter(trial: Trial) -> Iterator[Finding]:
+    """Every started file is executable, and the image has the interpreter of every script."""
+    image = trial.image
+    if image.is_partial:
+        return
+    # An entrypoint may only read a file that the entrypoint names, so only started files are checked.
+    for path in filter(None, [path for path, _ in trial.launched.scripts] + [trial.program]):
+        if not image.tree.is_executable(path):
+            yield report_problem(
+                'fails',
+                '%s is not executable: its mode is %s' % (path, image.tree.read_file_mode(path)),
+                'image:' + path,
+                'mode ' + image.tree.read_file_mode(path),
+                'run `chmod a+x %s` in the recipe of the image' % path,
+            )
+    scripts = image.read_entrypoint() if trial.approach.get('entrypoint') else []
+    for path, text in [script for script in scripts if _names_host_folder(script[1])] + [
+        *trial.launched.scripts
+    ]:
+        missing = find_interpreter(image, text)[1]
+        if missing:
+            yield report_problem(
+                'fails',
+                '%s needs the interpreter %s, which the image does not have'
+                % (path, missing.replace('\r', '\\r')),
+                'image:' + path,
+                missing,
+                'run `dos2unix FILE` to convert the script to Unix line ends'
+                if '\r' in missing
+                else 'install %s in the image' % missing,
+            )
+
+
+@rule('entrypoint', source='HPE, MPI OSU Benchmarks with libfabric swap: /host/lib and /host/usr')
+def check_entrypoint(trial: Trial) -> Iterator[Finding]:
+    """For approach swap, the image's entrypoint searches the folders of host libraries."""
+    if not trial.approach.get('entrypoint') or trial.image.is_partial:
+        return
+    scripts, targets = (
+        trial.image.read_entrypoint(),
+        [folder['target'] for folder in trial.approach['entrypoint']],
+    )
+    texts = [text for _, text in scripts if text]
+    if not any(map(_names_host_folder, texts)):
+        names = ', '.join(path for path, _ in scripts) or 'the image has no entrypoint'
+        is_certain = len(texts) == len(scripts)
+        yield report_problem(
+            'fails' if is_certain else 'unknown',
+            "the image's entrypoint does not name the folder %s: %s%s"
+            % (
+                targets[0],
+                names,
+                '' if is_certain else ' (check cannot read at least one of these files)',
+            ),
+            trial.image.path,
+            'no /host in ' + names,
+            Change('', ['hybrid']),
+            'use an image with an entrypoint for approach %s (container-recipes/entrypoint)'
+            % trial.approach['name'],
+        )
