@@ -207,7 +207,7 @@ class CloneError(Exception):
 
 
 class Change(NamedTuple):
-    """A value that a commit changed."""
+    """A value in a public file before and after one commit."""
 
     commit: str
     #: day of the commit in ISO 8601
@@ -247,7 +247,11 @@ class Clone:
         return done.stdout
 
     def read_values(self, commit: str, sources: list[Source]) -> Values:
-        """Return the values in the files of a commit, without those that the data deliberately lack."""
+        """
+        Return the values in the files of a commit.
+
+        The result lacks values that the site data deliberately omit.
+        """
         values: dict[tuple[str, str], dict[str, str]] = {}
         for path in self.run_git('ls-tree', '-r', '--name-only', commit).splitlines():
             for source in sources:

@@ -100,10 +100,10 @@ class MPIContainer(SiteEasyBlock):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """
-        Find the approach, the site and the image that the easyconfig names.
+        Find the approach, the site and the image of the easyconfig.
 
-        Overridden so that the installation fails before a file is written, if approach, site and
-        image cannot be combined.
+        If approach, site and image cannot be combined, the installation fails before a file is
+        written.
         """
         super().__init__(*args, **kwargs)
         self.resolve_site_approach(
@@ -209,8 +209,7 @@ class MPIContainer(SiteEasyBlock):
         """
         Collect facts about the image and the host.
 
-        Overridden so that the installation fails before a file is copied, if the image cannot run
-        on this host.
+        If the image cannot run on this host, the installation fails before a file is copied.
         """
         runtime = self.translate_errors(facts.find_runtime, self.site['runtime']['value'])
         self.facts = self.translate_errors(
@@ -357,7 +356,7 @@ class MPIContainer(SiteEasyBlock):
 
     def sanity_check_step(self, *args: Any, **kwargs: Any) -> None:
         """
-        Check the installed files and commands, and that host and image have not changed.
+        Check the installed files and commands, and check that host and image have not changed.
 
         Overridden because EasyBuild does not know which files a container needs.
         """

@@ -69,10 +69,10 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """
-        Find the site and the site's programming environment that the easyconfig names.
+        Find the site of the easyconfig, and the programming environment of the site.
 
-        Overridden so that the installation fails before a file is written, if the site and the
-        dependencies cannot be combined.
+        If the site does not fit the dependencies of the easyconfig, the installation fails before a
+        file is written.
         """
         super().__init__(*args, **kwargs)
         self.resolve_site_approach('native', APPROACHES)
@@ -152,8 +152,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         source = self.translate_errors(select_mpi4py_wheel, self.native['python'], SOURCES)
         path = self.obtain_file(
             source['file'],
-            download_instructions='Download the wheel from PyPI: run `make image`, or run pip download '
-            '--no-deps in a folder of the source path',
+            download_instructions='Download the wheel from PyPI: run `make image`, or run `pip '
+            'download --no-deps mpi4py==RELEASE` in a folder of the source path',
         )
         self.translate_errors(check_source, path, source['sha256'], named=False)
         return str(path)

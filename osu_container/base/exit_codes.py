@@ -64,8 +64,8 @@ CODES: Dict[str, ExitCodes] = {
         _LIBRARY,
     ),
     'compare': (
-        (0, "no result of A is worse than the result of B"),
-        (1, "a result of A is worse than the result of B (see --fail-on)"),
+        (0, "no result of A is worse than the same result of B"),
+        (1, "a result of A is worse than the same result of B (see --fail-on)"),
         (3, "the results cannot be compared, or a Python package is missing"),
     ),
     'report': (*DONE, _LIBRARY),
@@ -95,7 +95,7 @@ def list_codes(command: str) -> ExitCodes:
 
 def format_codes(command: str) -> str:
     """
-    Return the text on the exit codes of a command for the help of the command.
+    Return the part of the help of a command that explains the exit codes.
 
     command: see list_codes().
     """

@@ -99,7 +99,7 @@ class FileTooLargeError(OSError):
 
 @contextlib.contextmanager
 def name_file_errors(path: AnyPath) -> Iterator[None]:
-    """Add the file name `path` to each OSError without a file name during a with block."""
+    """During a with block, add the file name `path` to each OSError that has no file name."""
     try:
         yield
     except OSError as err:
@@ -167,7 +167,7 @@ def open_plain_file(path: AnyPath, is_input_file: bool = True) -> io.BufferedRea
         if stat.S_ISDIR(status.st_mode):
             raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), path)
         raise OSError(
-            errno.EINVAL, "the file is a FIFO, a socket or a device. Name a plain file", path
+            errno.EINVAL, "the file is a FIFO, a socket or a device. Use a plain file", path
         )
     if is_input_file:
         _INPUTS.add((status.st_dev, status.st_ino))
@@ -249,8 +249,8 @@ def unpack_stream(handle: Any) -> Any:
     for signature, description in _BINARY_SIGNATURES.items():
         if begin.startswith(signature):
             raise ValueError(
-                f"a text file is needed, but the file is {description}. Name the text file that "
-                "contains the output of the job or program"
+                f"a text file is needed, but the file is {description}. Give the path of the "
+                "text file that contains the output of the job or program"
             )
     for signature, (module, command) in _PACKED_SIGNATURES.items():
         if begin.startswith(signature):
@@ -346,7 +346,7 @@ def read_json(path: AnyPath, kind: str = 'json') -> Any:
     """
     Parse the JSON file `path` and return the value.
 
-    kind: key of SIZE_LIMITS, the largest accepted sizes. Raises OSError if the file cannot be read
-    or is larger than the limit, and ValueError if the content is not valid JSON.
+    kind: key of SIZE_LIMITS, which selects the size limit. Raises OSError if the file cannot be
+    read or is larger than the limit, and ValueError if the content is not valid JSON.
     """
     return parse_json(read_plain_file(path, kind))

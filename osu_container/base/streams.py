@@ -1,8 +1,8 @@
 """
 Handle the standard streams, the signals and the child processes of a command.
 
-With this module, a command works if a standard stream is closed, is full or has no reader, and if
-the encoding of the terminal lacks some letters. A child process terminates together with the
+With this module, a command works even if a standard stream is closed, is full or has no reader, or
+if the encoding of the terminal lacks some letters. A child process terminates together with the
 command.
 
 This module uses only the standard library of Python 3.6, because the commands of installed modules

@@ -101,8 +101,8 @@ def mask_secrets(text: str) -> str:
     """
     Return `text`, such as a command line, with REDACTED in place of secrets.
 
-    Secrets are values of options and variables whose names contain password, token, key or secret,
-    users and passwords in URLs, and well-known kinds of tokens and keys.
+    Secrets are users and passwords in URLs, well-known kinds of tokens and keys, and the values of
+    options and variables whose names contain password, token, key or secret.
     """
     for pattern, replacement in _SECRETS if may_have_secret(text) else ():
         text = pattern.sub(replacement, text)
@@ -157,7 +157,7 @@ class EscapingStream:
             raise
 
     def write_raw(self, text: str) -> None:
-        """Write `text` without escapes. `text` must be trusted, such as colour codes."""
+        """Write `text` without escapes; `text` must be trusted, for example colour codes."""
         self.stream.write(text)
 
     def flush(self) -> None:

@@ -62,12 +62,12 @@ def find_code_problem(path: str) -> Optional[str]:
         if not stat.S_ISREG(status.st_mode) and not os.path.isdir(checked_path):
             return (
                 f"{real} is a device, a FIFO or a socket, and only plain files may be run as code. "
-                "Name a plain file"
+                "Use a plain file"
             )
         if status.st_uid not in owners:
             return (
                 f"{real} would run as you, but {checked_path} belongs to another user (UID "
-                f"{status.st_uid}). Read the file, copy the file to your own folder, and name the "
+                f"{status.st_uid}). Read the file, copy the file to your own folder, and use the "
                 "copy"
             )
         if may_others_write(status) and not (

@@ -86,8 +86,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--start',
         action='store_true',
         help="start the program, or the COMMAND after `--`, in the image once for each approach, with "
-        "the settings of the approach's module, until it has loaded MPI. This option works only on "
-        "the system of the site, and the program itself runs (see SECURITY.md)",
+        "the settings of the approach's module, and stop the program when MPI is loaded. This "
+        "option works only on the system of the site, and really executes the program (see "
+        "SECURITY.md)",
     )
     parser.add_argument('--json', action='store_true', help="print machine-readable output")
     parser.add_argument(
@@ -179,14 +180,14 @@ def main(options: argparse.Namespace) -> int:
 
 
 def list_started_words(image: Any, program: Optional[str]) -> List[str]:
-    """Return the words of the command to start. Raises CheckError if check knows no program."""
+    """Return the command line to start as a list of words, or raise CheckError if unknown."""
     if program is not None:
         return split_command(program)
     path = select_program(image, None, image.evaluate_environment())
     words = [script for script, _ in path.scripts[:1]] or [path.program or '']
     if words == ['']:
         raise CheckError(
-            "check knows no program in %s that it could start. Give the command: osu-container "
+            "cannot tell which program of %s to start. Give the command: osu-container "
             "check %s --start -- COMMAND" % (image.path, shell.quote_path(image.path))
         )
     return words
@@ -471,7 +472,7 @@ def _format_header(
     title = ' (%s)' % site['title'] if has_title else ''
     entries = [
         ('MPI', '; '.join([', '.join(libraries) or 'none'] + gpu)),
-        ('image', 'known from its name only: no file of the image was read' * facts['described']),
+        ('image', 'predicted from the name of the image, without its files' * facts['described']),
         ('program', ', '.join(sorted({verdict.program or '' for verdict in verdicts} - {''}))),
         ('site', site['name'] + title + (' below ' + host.root if host.root else '')),
         ('host', format_host_evidence(host)),
@@ -499,7 +500,7 @@ _COLORS = {'WORKS SLOWLY': 33, 'WORKS': 32, 'NO USE': 36, 'UNKNOWN': 35, 'FAILS'
 
 
 def print_colored(text: str, choice: str) -> None:
-    """Print a report. `choice`, the value of --color, decides whether levels have colours."""
+    """Print a report. `choice`, the value of --color, tells whether to colour the verdicts."""
     is_colored = choice == 'always' or (
         choice == 'auto' and sys.stdout.isatty() and not os.environ.get('NO_COLOR')
     )
@@ -560,10 +561,10 @@ def format_unknown_approaches(
     verdicts: List[Verdict], best: Optional[str], path: str, site: Dict[str, Any]
 ) -> List[str]:
     """
-    Return lines with the commands that give a verdict on the unknown approaches.
+    Return lines with commands that give a verdict in place of the verdict 'unknown'.
 
-    The list is empty if no approach is unknown, or if the recommended approach `best` works at full
-    speed. path: path of the image.
+    The list is empty if no verdict is 'unknown', or if the recommended approach `best` works at
+    full speed. path: path of the image.
     """
     levels = {verdict.approach: verdict.level for verdict in verdicts}
     unknown = [name for name, level in levels.items() if level == 'unknown']
@@ -585,7 +586,7 @@ def format_unknown_approaches(
         )
     return (
         fold_words(
-            "To get a verdict on %s, run on the cluster, with the arguments of the program:"
+            "To get a verdict on %s, run on the cluster, and add the arguments of the program:"
             % ', '.join(unknown)
         )
         + lines

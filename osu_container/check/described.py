@@ -101,7 +101,7 @@ def build_elf_facts(
 
 
 class DescribedImage(Image):
-    """An image that is known only from descriptions of files."""
+    """An image without files on this machine; published descriptions replace the files."""
 
     is_partial = True
 
@@ -152,18 +152,18 @@ class DescribedImage(Image):
         }
 
     def read_traits(self, path: str, read: Callable[..., Any]) -> Dict[str, Any]:
-        """Return the described traits of a library; the function `read` is not called."""
+        """Return the traits of a library from the description; do not call the function `read`."""
         return self.traits[posixpath.basename(path)]
 
     def read_text(self, path: str) -> str:
-        """Return the text of the only script of a description, which sets the variables."""
+        """Return the text of an environment script that sets the variables of the image."""
         return ''.join(
             'export %s=%s\n' % (name, shell.quote(value))
             for name, value in sorted(self.variables.items())
         )
 
     def has_rccl(self) -> bool:
-        """Return whether the image has ROCm, because ROCm contains RCCL."""
+        """Return whether the image has RCCL: every image with ROCm is assumed to contain RCCL."""
         return bool(self._rocm)
 
     def find_rocm_release(self) -> Optional[str]:
@@ -219,9 +219,13 @@ def _build_image(
 
     paths: paths of the MPI, libfabric and the C library.
     verneed: the symbol versions of libfabric that the MPI needs, None if the MPI does not use
-    libfabric. glibc: release. plugin: path of the RCCL plugin, '' for an image without a plugin, and
-    the symbol versions of libfabric that the plugin needs. rocm: release of the HIP runtime. libcxi:
-    path of libcxi. options: further parameters of DescribedImage().
+    libfabric.
+    glibc: release of the C library.
+    plugin: path of the RCCL plugin ('' for an image without a plugin), and the symbol versions of
+    libfabric that the plugin needs.
+    rocm: release of the HIP runtime.
+    libcxi: path of libcxi.
+    options: further parameters of DescribedImage().
     """
     mpi, fabric, libc = paths
     needed = [] if verneed is None else ['libfabric.so.1']

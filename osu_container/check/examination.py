@@ -74,7 +74,7 @@ def read_published_table() -> List[Dict[str, str]]:
 
 
 def classify_published_run(mark: str, note: str) -> str:
-    """Return the level of a published run ('works slowly', ...) from its mark and its note."""
+    """Translate the mark and the note of a published run to a level such as 'works slowly'."""
     level = MARKS[mark]
     slow = any(
         int(figure) < full
@@ -88,10 +88,11 @@ def grade_prediction(
     mark: str, approach: str, note: str, findings: List[Finding]
 ) -> Tuple[str, str]:
     """
-    Compare predicted findings with a published run; return the (outcome, reason) of a Cell.
+    Compare the predicted findings with a published run, and return (outcome, reason).
 
-    The class Cell lists the possible outcomes. A prediction is right if its level is the
-    level of the published run and, if a cause is published, a finding names this cause.
+    The class Cell explains outcome and reason. The outcome is 'right' if prediction and publication
+    have the same level, such as 'works slowly', and if a finding names the published cause. Some
+    publications name no cause.
     """
     level = find_worst_level(findings)
     reasons = [finding for finding in findings if finding.level != NOTE]
@@ -109,14 +110,14 @@ def grade_prediction(
     if causes and not matching:
         return (
             'wrong',
-            'the predicted level is right, but the predicted cause is not the published cause: '
+            'the predicted verdict is right, but the predicted cause is not the published cause: '
             + reason,
         )
     return 'right', (matching or [reason])[0]
 
 
 def examine_published_combinations() -> List[Cell]:
-    """Return a Cell for each published image and approach, predicted for the site of the runs."""
+    """Predict each run of the published table, and return a Cell for each image and approach."""
     site = resolve_described_site(PUBLISHED_SITE)
     host = DescribedHost(find_host_description(site))
     cells = []

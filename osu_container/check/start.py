@@ -2,7 +2,7 @@
 Start the user's command once with an approach, and observe which MPI and libfabric it loads.
 
 The command runs as one process on this machine, with the settings of a module that exists only in a
-temporary folder. Its binds, its injection script and its variables are those of the module that
+temporary folder. The binds, the injection script and the variables are those of the module that
 `osu-container new` and `eb` make. The current folder of the command is temporary too. As soon as a
 process has loaded MPI and libfabric, the process is killed, so that the process does no work. A
 shell that has started the process continues, because the shell may start another MPI program. In
@@ -59,7 +59,7 @@ _FIRST_LIBRARY = re.compile(r'.*/(ld-linux[\w.-]*|ld64|ld|libc)\.so')
 
 
 class _Reading(NamedTuple):
-    """What /proc has shown of a process with MPI."""
+    """The facts about a process with MPI that readings of /proc have shown."""
 
     first: float  #: time of the first reading
     changed: float  #: time of the first reading with these `paths`
@@ -71,10 +71,10 @@ class _Reading(NamedTuple):
 
 def make_starter(command: List[str], program: Optional[str], limit: float = LIMIT) -> Starter:
     """
-    Return the function that starts `command` for evaluate_approach().
+    Return the function by which evaluate_approach() starts `command`.
 
-    program: the command line that evaluate_approach() gets. limit: seconds until a command that
-    loads no MPI is killed.
+    program: the parameter `program` of evaluate_approach(). limit: number of seconds after which a
+    command without MPI is killed.
     """
 
     def start(trial: Trial, is_repeated: bool = False) -> Tuple[Trial, Verdict]:
@@ -111,31 +111,31 @@ def add_no_start_argument(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--no-start',
         action='store_true',
-        help="start no program of the image; by default the program starts once for each approach, "
-        "until it has loaded MPI (see SECURITY.md)",
+        help="start no program of the image; by default, the command starts the program once for "
+        "each approach, and stops the program when MPI is loaded (see SECURITY.md)",
     )
 
 
 def announce_start(
     path: str, command: List[str], progress: Optional[streams.Progress] = None
 ) -> Starter:
-    """Print to stderr what will run, and return the starter of `command` in the image `path`."""
+    """Print which command will run in the image `path`, and return the result of make_starter()."""
     if progress:
         progress.stop()
     streams.print_stderr(
-        'starting in %s, once for each approach, for at most %d s, until it has loaded MPI: %s'
+        'starting a command in %s once for each approach, until MPI is loaded, for at most %d s: %s'
         % (path, LIMIT, shell.join_words(command))
     )
     return make_starter(command, join_program(command))
 
 
 def join_program(words: List[str]) -> str:
-    """Return the command line of `words`, which split_command() splits into the same words."""
+    """Join `words` to a command line, which split_command() splits into the same words."""
     return ' '.join(map(shlex.quote, words))
 
 
 def build_start_data(result: Optional[Start]) -> Optional[Dict[str, Any]]:
-    """Return the dict on a start in the output of `check --json`, None without a start."""
+    """Return the dict that `check --json` prints about a started command, or None."""
     if result is None:
         return None
     return {
@@ -154,7 +154,7 @@ def build_start_data(result: Optional[Start]) -> Optional[Dict[str, Any]]:
 
 def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Start:
     """
-    Start `command` with the module of a trial, and return the Start.
+    Start `command` with the settings of a module for `trial`, and return the result.
 
     Raises SettingsError if the site lacks a fact that the module needs.
     """
@@ -342,7 +342,7 @@ def _read_process(
     delay: float,
 ) -> bool:
     """
-    Add to `readings` which libraries a process has loaded now.
+    Read which libraries a process has loaded, and add the result to `readings`.
 
     Return whether `check` may kill the process, because the process has loaded MPI and
     libfabric, or has loaded MPI and has had enough time to load libfabric.
@@ -421,7 +421,7 @@ def parse_loader_log(text: str) -> List[Tuple[str, List[str]]]:
     """
     Return (program, paths of its libraries) for each program in a log of LD_DEBUG=files.
 
-    A process that executes another program continues its log.
+    If a process executes another program, the same log continues with the new program.
     """
     programs: List[Tuple[str, List[str]]] = [('', [])]
     for kind, path in _LOG_LINE.findall(text):
@@ -438,8 +438,9 @@ def _read_loader_logs(folder: str, trial: Trial) -> Dict[int, List[StartedProces
     """
     Return {pid in the container: processes with MPI} from the logs of the loader.
 
-    A pid has one process for each executed program with MPI. Whether a file comes from the image or
-    from the host is only predicted, because a process may end before /proc shows the file.
+    A pid has one entry for each program with MPI that ran under this pid. Whether a file comes from
+    the image or from the host is only predicted, because a process may end before /proc shows the
+    file.
     """
     logged: Dict[int, List[StartedProcess]] = {}
     for name in os.listdir(folder):
@@ -459,9 +460,10 @@ def list_processes(
     """
     Return the processes that have loaded MPI.
 
-    A log of the loader shows whether the loader has finished, and /proc shows the owners of the
-    libraries. If /proc and the log show equally many programs of a process, the programs in /proc
-    count, otherwise the programs in the log. A process without a log counts if it is settled.
+    The log of the loader shows whether the loader has finished, and /proc shows whether a library
+    belongs to the image or to the host. If both show the same number of programs for a process, the
+    result contains the programs from /proc, otherwise the programs from the log. For a process
+    without a log, the result contains the settled readings (_Reading.is_settled).
     """
     processes = []
     for pid in sorted({*readings, *logged}):

@@ -661,7 +661,7 @@ _OPEN_MPI_BUILD = [
 ]
 
 # Folders in which the image's entrypoint searches the host's libraries
-_SWAP = 'HPE, "MPI OSU Benchmarks" with its libfabric swap (hpc-ai-envs): --bind .../lib64:/host/lib,/usr:/host/usr'
+_SWAP = 'HPE, "MPI OSU Benchmarks" (hpc-ai-envs), replaces libfabric: --bind .../lib64:/host/lib,/usr:/host/usr'
 _HOST_FOLDERS = [
     {
         'target': '/host/lib',
@@ -874,7 +874,7 @@ APPROACHES: Dict[str, Dict[str, Any]] = {
     },
     'pure': {
         **_SELF_CONTAINED,
-        'title': 'only libraries of the image, over TCP',
+        'title': 'libraries of the image only; MPI sends over TCP',
         'requires': [],
         'files': ['file_systems'],
         'unset': [],

@@ -1,8 +1,9 @@
 """
 Define the launchers (programs that start the ranks of a job) and the batch systems.
 
-To support another launcher, add an entry to LAUNCHERS. The site data name the launcher of a site in
-the key `launcher` (default: srun) and the batch system in the key `jobs`.
+To support another launcher, add an entry to LAUNCHERS. In the data of a site, the
+key `launcher` contains the name of the site's launcher (default: srun), and the key `jobs` contains
+the batch system.
 
 Keys of a launcher
     command      name of the command

@@ -1,7 +1,7 @@
 """
 Define the files that this project writes and reads back, check them, and keep secrets out of them.
 
-RECORDS has the shape of the records of each file. A shape is one of these values:
+RECORDS describes the expected content of each file as a shape. A shape is one of these values:
 
     a type                       such as str; the type int accepts neither True nor False
     Range(lowest, highest)       a number; a whole number if `lowest` is an int
@@ -155,7 +155,7 @@ def _is_single_value(value: Any, shape: Any) -> bool:
 
 
 def matches_shape(value: Any, shape: Any) -> bool:
-    """Return whether read_record() accepts `value` as a record with the types in `shape`."""
+    """Return whether `value` has the structure and the types that `shape` describes."""
     try:
         read_record(value, shape)
     except ValueError:
@@ -573,8 +573,8 @@ def redact(value: Any) -> Any:
     """
     Return a copy of JSON data without secrets, for a file or an output of this project.
 
-    The values under the key `variables` are those of select_variables(). In all texts, and in the
-    words of command lines, REDACTED replaces what terminal.mask_secrets() finds.
+    select_variables() processes the dicts under the key `variables`. In all texts, and in the words
+    of command lines, REDACTED replaces each secret that terminal.mask_secrets() finds.
     """
     if isinstance(value, str):
         return mask_secrets(value)

@@ -108,8 +108,8 @@ def main(options: argparse.Namespace) -> int:
         return 0  # srun -N1 may start several tasks: only the first surveys the node
     if options.name and not re.match(r'[A-Za-z0-9][\w.-]*$', options.name):
         return print_usage_error(
-            "--name %s is not valid. Use letters, digits, '.', '_' and '-', such as frontier-2026"
-            % options.name
+            "--name %s is not valid. Use letters, digits, '.', '_' and '-', for example: "
+            "frontier-2026" % options.name
         )
     root = find_demo_root(os.environ) if options.sysroot is None else options.sysroot
     problem = find_root_problem(root) if root else None

@@ -3,8 +3,8 @@ Build a site entry from a survey, so that eb can install modules for the site.
 
 A site entry describes a site in the format of data/sites/schema.py. The entry contains only the
 differences from a base entry. The base entry is 'cray' if the network is Slingshot, otherwise
-'plain'. If the survey found no value for a key, the value of the base entry applies. Modules can
-start on any system with the values of the base entry.
+'plain'. If the survey found no value for a key, the value of the base entry applies. With
+the values of the base entry, a module can start on any system.
 """
 
 import os
@@ -57,7 +57,7 @@ def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
     base, facts = {**BASES['plain'], **BASES[based_on]}, _build_facts(survey)
     entry: Dict[str, Any] = {
         'based_on': based_on,
-        'title': '%s, described by osu-container discover on %s on %s'
+        'title': '%s, described by osu-container discover (node %s, %s)'
         % (name, survey.get_value('node'), survey.today),
     }
     for key, fact in facts.items():
@@ -137,7 +137,7 @@ def _build_facts(survey: 'Survey') -> Dict[str, Any]:
 
 
 def _build_files(survey: 'Survey') -> Dict[str, Any]:
-    """Return {name: fact} for the host files and folders that containers see under the same path."""
+    """Return {name: fact} for files and folders with equal paths on host and in containers."""
     pmi = survey.get_value('pmi')
     files: Dict[str, Any] = {}
     if 'files.file_systems' in survey.facts:
@@ -328,9 +328,9 @@ def list_approach_problems(
     """
     Return a pair (approach, problem) for each approach; problem is None if eb can install the approach.
 
-    The functions check_approach() and select_image() make the same checks as the easyblock before
-    the easyblock reads an image. The function _find_node_problem() makes further checks of this
-    node.
+    The functions check_approach() and select_image() make the checks that the easyblock also makes
+    before the easyblock reads an image. The function _find_node_problem() makes further checks of
+    this node.
     """
     site = resolve_site(name, {name: entry})
     problems: List[Tuple[str, Optional[str]]] = []

@@ -9,8 +9,8 @@ class DescribedHost has the methods of HostFileSystem in verdict/trial.py. Descr
 answers from a description, and reads no files of the host. If a description lacks a fact, the fact
 is unknown, and the rules in verdict/rules/described_host.py report the gap.
 
-This module needs only Python 3.6 and its standard library. data/records.py has the keys of a
-description.
+This module needs only Python 3.6 and its standard library. data/records.py lists the keys of
+a description.
 """
 
 import functools
@@ -83,7 +83,7 @@ def require_valid_description(data: Any, name: str) -> Dict[str, Any]:
             for target in (statement.get('same_as', path) for statement in statements):
                 if target not in data['libraries']:
                     raise ValueError(
-                        "the key same_as of libraries.%s names the library %s, but the part "
+                        "the key same_as of libraries.%s refers to library %s, but the part "
                         "libraries of the file does not describe this library" % (path, target)
                     )
     except ValueError as err:
@@ -156,7 +156,7 @@ def _merge_statements(
 
 
 class DescribedHost:
-    """Answers the methods of HostFileSystem from a host description, without reading files."""
+    """Implements the methods of HostFileSystem with the facts of a host description."""
 
     is_partial = True
     root = ''
@@ -243,7 +243,7 @@ class DescribedHost:
     is_file = exists
 
     def is_described(self, path: str) -> bool:
-        """Return whether the description states that a file exists or that the file is missing."""
+        """Return whether the description lists a file, either as existing or as missing."""
         return path in self.files or path in self.absent
 
     def list_plugins(self, folder: str) -> List[str]:
@@ -277,7 +277,7 @@ class DescribedHost:
 
     def read_elf(self, path: str) -> ElfFacts:
         """
-        Return the facts on the library at `path`, as elf.read_elf() would read them.
+        Return the facts on the library at `path` in the format of elf.read_elf().
 
         Raises ElfError if the description lacks the file or states that the file is not a library.
         """

@@ -87,8 +87,8 @@ def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, st
     return (
         (
             match.group(1) or 'sm_' + match.group(2),
-            'CRAY_ACCEL_TARGET, a variable that the loaded module craype-accel-... has set, names '
-            'the GPU; this node has no GPU',
+            'CRAY_ACCEL_TARGET, set by the loaded module craype-accel-..., contains the GPU type; '
+            'this node has no GPU',
             'derived',
         )
         if match
@@ -143,8 +143,8 @@ def survey_rocm(survey: 'Survey') -> None:
     if survey.amd:
         survey.add_missing(
             'ROCm',
-            "with approach bind, Cray MPICH cannot use buffers in GPU memory: load the module rocm, then run "
-            "osu-container discover again",
+            "with approach bind, Cray MPICH cannot use buffers in GPU memory without ROCm: load "
+            "the module rocm, then run osu-container discover again",
         )
 
 
@@ -229,6 +229,7 @@ def survey_gtl(survey: 'Survey') -> None:
     if not any(paths) and (survey.amd or survey.nvidia and survey.get_value('libraries.libmpi')):
         survey.add_missing(
             'GTL (libmpi_gtl_...)',
-            "with approach bind, programs fail at startup on GPU nodes, because the module enables GPU support: "
-            "run export MPICH_GPU_SUPPORT_ENABLED=0, or load a module cray-mpich that contains libmpi_gtl",
+            "with approach bind, programs fail at startup on GPU nodes, because the module enables "
+            "GPU support, which needs libmpi_gtl: run export MPICH_GPU_SUPPORT_ENABLED=0, or load "
+            "a module cray-mpich that contains libmpi_gtl",
         )

@@ -127,14 +127,13 @@ def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str,
     builds = [
         (
             '%s/lib-abi-mpich/%s' % (loaded, LIBMPI),
-            'CRAY_MPICH_DIR, a variable that the loaded module cray-mpich has set, names the '
-            'folder',
+            'CRAY_MPICH_DIR, set by the loaded module cray-mpich, contains the folder',
         )
     ]
     return (builds if loaded else []) + [
         (
             '%s/%s' % (folder, LIBMPI),
-            '%s, a variable that the loaded module cray-mpich-abi has set, names the folder' % name,
+            '%s, set by the loaded module cray-mpich-abi, contains the folder' % name,
         )
         for folder, name in host.list_variable_folders('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         if folder.endswith('/lib-abi-mpich')

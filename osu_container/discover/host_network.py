@@ -190,7 +190,7 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
     candidates += [
         (
             '%s/%s' % (folder, LIBFABRIC),
-            '%s, a variable that the loaded module libfabric has set, names the folder' % name,
+            '%s, set by the loaded module libfabric, contains the folder' % name,
         )
         for folder, name in host.list_variable_folders('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         if '/libfabric/' in folder + '/'

@@ -97,8 +97,8 @@ def survey_file_systems(survey: 'Survey') -> None:
     paths += _find_root_links(host, paths)
     if skipped:
         host.add_remark(
-            "the module does not bind the mount points %s: the container runtime already binds the "
-            "home folder, and a container needs no programs of the host"
+            "the module does not bind the mount points %s: a container does not need the system "
+            "folders of the host, and the container runtime already binds the home folder"
             % ', '.join(sorted(set(skipped)))
         )
     paths = [path for path in sorted(set(paths)) if not re.search(r'[\s,:|{}%]', path)]
@@ -139,9 +139,10 @@ def _list_shared_mounts(host: 'SurveyedHost') -> Tuple[List[str], List[str]]:
 
 def _merge_sibling_paths(paths: List[str], home: str) -> List[str]:
     """
-    Return `paths`, with the top folder in place of the paths that share a top folder.
+    Return `paths`, in which one top folder replaces all paths below this top folder.
 
-    For example, /pfs replaces /pfs/a and /pfs/b. Paths below the top folder of `home` remain.
+    For example, /pfs replaces /pfs/a and /pfs/b. Single paths, and paths below the top folder of
+    `home`, stay unchanged.
     """
     tops = ['/' + path.split('/')[1] for path in paths]
     return [

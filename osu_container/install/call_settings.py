@@ -105,7 +105,7 @@ def render_command_files(
 
 def format_run_files(settings: Settings) -> str:
     """
-    Return the value of the key `files`: files to bind only if the files exist on a node.
+    Return the value of the key `files`, which lists files to bind on nodes that have the files.
 
     The value is a list of SOURCE:TARGET[|NAME=VALUE...], separated by commas. On a node without the
     file SOURCE, run-in-container sets each variable NAME to VALUE.
@@ -141,7 +141,7 @@ def list_tool_variables(settings: Settings) -> List[Tuple[str, str, str]]:
     """
     Return [(name, value, command)] of the variables that configure this project's commands.
 
-    The third part is the name of the command that reads the variable.
+    command: name of the command that reads the variable.
     """
     container, environment = settings.container, settings.environment
     variables = [('OSU_PROMISE', format_expectation(settings), 'proof')]

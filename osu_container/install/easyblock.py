@@ -113,8 +113,8 @@ class SiteEasyBlock(EasyBlock):
                 ],
                 'program_prefix': [
                     '',
-                    "Programs whose names begin with this prefix become commands of the module; with '' "
-                    "no program is selected by its name",
+                    "Programs whose names begin with this prefix become commands of the "
+                    "module; with an empty prefix, no program is selected by its name",
                     CUSTOM,
                 ],
                 'example': [None, 'Example command that the module help shows after srun', CUSTOM],
@@ -172,8 +172,8 @@ class SiteEasyBlock(EasyBlock):
         """
         Call `function`, and replace an error of this project by an EasyBuildError.
 
-        The message of the EasyBuildError begins with the file name of the easyconfig. With
-        named=False the message does not contain the file name of the easyconfig.
+        named: whether the message of the EasyBuildError begins with the file name of the
+        easyconfig.
         """
         named = kwargs.pop('named', True)
         try:

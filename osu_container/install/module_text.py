@@ -219,7 +219,7 @@ def render_modulefile(
 
 
 def render_family_lines(settings: Settings) -> List[str]:
-    """Return the modulefile lines that prevent two loaded MPI modules at the same time."""
+    """Return the modulefile lines that prevent users from loading two MPI modules at a time."""
     lines = [add_comment(format_lua_call('family', FAMILY), "one MPI at a time")]
     checks = settings.load_checks
     if settings.container.env_prefix and checks.family != FAMILY:

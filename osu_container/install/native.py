@@ -145,9 +145,9 @@ def select_mpi4py_wheel(python: str, sources: Dict[str, Dict[str, Any]]) -> Dict
     version = subprocess.check_output([python, '-c', show], universal_newlines=True).strip()
     if 'mpi4py-' + version not in sources:
         raise PortsError(
-            'this project knows no wheel of mpi4py for Python %s (%s). Copy the source archive of '
-            'the benchmarks to the source path, so that EasyBuild compiles the C programs'
-            % (version, python)
+            'no wheel of mpi4py is known for Python %s (%s), so the Python benchmarks cannot be '
+            'installed. Copy the source archive of the C benchmarks to the source path: EasyBuild '
+            'then compiles the C benchmarks instead' % (version, python)
         )
     return sources['mpi4py-' + version]
 

@@ -85,8 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.usage = '%(prog)s [OPTION...] DIR | [--] COMMAND'
     parser.epilog = (
-        "If COMMAND is given, the report is printed to stderr. If a job script sets OSU_PROOF=1, the ranks of "
-        "its steps write files to ./osu-proof-JOB.STEP, and the job script does not need this command."
+        "If COMMAND is given, the report is printed to stderr. Without this "
+        "command, the ranks of a job step write files to ./osu-proof-JOB.STEP if the job script "
+        "sets OSU_PROOF=1."
     )
     parser.set_defaults(
         function=main,
@@ -307,7 +308,8 @@ def execute_patterns(command: List[str], env: Dict[str, str]) -> int:
             output.seek(0)
             if code in (128 + signal.SIGINT, 128 + signal.SIGTERM):
                 raise ProofError(
-                    'the patterns were interrupted: %s exited with code %d' % (command[0], code)
+                    'the test of communication patterns was interrupted: %s exited with code %d'
+                    % (command[0], code)
                 )
             return 'exit code %d' % code, output.read().decode('utf-8', 'replace')
 

@@ -620,12 +620,12 @@ def _list_notes(proofs: Sequence[Proof], expectation: Expectation) -> Iterator[s
                 proof, expectation.provider, expectation.is_explicit
             )
         }
-        yield "the sampler did not see the provider of %s%s: %s" % (
+        yield "cannot tell which libfabric provider was used by %s%s: %s" % (
             format_ranks(unseen),
             ' (expected: %s)' % ' or '.join(sorted(allowed)) if allowed else '',
             "the program terminated before the program opened a network, or the program needs no network"
             if all(proof['complete'] for proof in unseen)
-            else "the sampler was terminated, usually together with the step",
+            else "the sampler, which watches a rank, was terminated, usually together with the job step",
         )
     providers = {proof['variables'].get('FI_PROVIDER', '') for proof in proofs}
     changed = sorted(providers - {'', expectation.provider})
@@ -739,7 +739,7 @@ def _count_variants(
     proofs: Iterable[Proof], part: str, keys: Sequence[str]
 ) -> List[Dict[str, Any]]:
     """
-    Count the ranks for each different value that the proofs of ranks have for `part`.
+    Count how many ranks have each value of `part` in their proofs.
 
     part: 'network' or 'world'. keys: keys of this part to compare. The result is a list with one
     dict for each different value. Each dict contains `keys`, the number of ranks as `ranks`, and

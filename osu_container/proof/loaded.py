@@ -143,7 +143,12 @@ def select_libraries(paths: Iterable[str]) -> Dict[str, str]:
 
 
 def list_mpi_processes(root: int) -> Iterator[Tuple[int, Optional[str], Dict[str, str]]]:
-    """Yield (pid, executable, {key of LIBRARIES: path}) of each process in a tree that has a libmpi."""
+    """
+    Yield (pid, executable, libraries) for each process that has loaded a libmpi.
+
+    root: pid of the process that the function inspects together with all descendants.
+    libraries: {key of LIBRARIES: path}.
+    """
     for pid in list_process_tree(root):
         libraries = select_libraries(list_mapped_files(pid))
         # Ignore ldd and the entrypoint of approach swap, which only list the libraries of a program.

@@ -43,11 +43,11 @@ _NOT_STARTED = re.compile(r'exit code (126|127|255)\b|no time left')
 
 
 class NotPossibleError(Exception):
-    """A pattern cannot run here; the text is the reason."""
+    """A communication pattern cannot run on this system; the text is the reason."""
 
 
 class Ranks:
-    """MPI, the neighbours of this rank, and the wrong values that this rank has found."""
+    """The state of this rank: the MPI module, the neighbour ranks, and the wrong values found."""
 
     def __init__(self, mpi: Any, file: str) -> None:
         self.mpi, self.world, self.file = mpi, mpi.COMM_WORLD, file
@@ -58,7 +58,7 @@ class Ranks:
         self.progressed = time.monotonic()
 
     def compare(self, what: str, found: Any, expected: Any) -> None:
-        """Record that this rank makes progress; record `found` if it is not `expected`."""
+        """Record the progress of this rank, and an error if `found` differs from `expected`."""
         self.progressed = time.monotonic()
         if found != expected:
             self.wrong.append('%s is %.40r, expected %.40r' % (what, found, expected))
@@ -88,7 +88,7 @@ class Ranks:
 
 
 def print_line(pattern: str, state: str, detail: str = '') -> None:
-    """Print the line of a pattern with one system call, so that the lines of ranks do not mix."""
+    """Print a line about a pattern with one system call, so that lines of ranks do not mix."""
     text = ', '.join([state] + [' '.join(detail.split())[:DETAIL_LENGTH]] * bool(detail))
     os.write(1, ('%s: %s\n' % (pattern, text)).encode('utf-8', 'replace'))
 
@@ -293,7 +293,7 @@ def start_mpi() -> Any:
 
 
 def run_pattern(ranks: Ranks, name: str) -> None:
-    """Run a pattern on all ranks, and print its outcome on rank 0."""
+    """Run one communication pattern on all ranks, and let rank 0 print the outcome."""
     begun = ranks.progressed = time.monotonic()
     ranks.pattern, ranks.wrong, state = name, [], 'works'
     if ranks.rank == 0:
@@ -315,9 +315,9 @@ def run_pattern(ranks: Ranks, name: str) -> None:
 
 
 def main(file: str, names: List[str]) -> None:
-    """Run patterns. file: name of the file that the pattern file-io creates and removes."""
+    """Run the patterns `names`; the pattern file-io creates and removes the file `file`."""
     faulthandler.dump_traceback_later(IMPORT_SECONDS, exit=True)  # if MPI hangs before watch() runs
-    problem = 'the MPI of each rank sees 1 rank, but a pattern needs 2'
+    problem = 'a communication pattern needs 2 ranks, but MPI sees only 1'
     try:
         ranks = Ranks(start_mpi(), file)
         if ranks.size > 1:
@@ -333,7 +333,7 @@ def main(file: str, names: List[str]) -> None:
 
 
 class Outcome(NamedTuple):
-    """How a pattern ended."""
+    """The result of one communication pattern."""
 
     pattern: str
     state: str  #: works, differs, hung, failed or not possible here
@@ -350,7 +350,7 @@ class Outcome(NamedTuple):
 
 def run_patterns(run: Callable[[List[str]], Tuple[str, str]]) -> Iterator[Outcome]:
     """
-    Run all patterns, and yield the outcomes. A pattern that only began has failed.
+    Run all communication patterns, and yield the outcomes. A pattern that only began has failed.
 
     After a hang or a crash, the function starts the ranks again for the remaining patterns.
 

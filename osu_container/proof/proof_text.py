@@ -150,7 +150,7 @@ def _format_group(group: Dict[str, Any]) -> List[str]:
 
 def format_matched_expectation(expectation: Expectation, proofs: Sequence[Proof]) -> str:
     """
-    Return a text on what all ranks match, such as 'in a container, provider tcp'.
+    Return the expectation that all ranks match, such as 'in a container, provider tcp'.
 
     The text contains the provider only if the sampler saw the network of every rank.
     """

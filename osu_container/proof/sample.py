@@ -333,8 +333,8 @@ def main(pid: int, directory: str, run: Optional[str] = None) -> None:
     # This content remains if the sampler is killed, usually by Slurm together with the step.
     content.update(
         found=False,
-        reason="the sampler of this rank was terminated, usually together with the step, before or soon "
-        "after the program loaded an MPI library",
+        reason="the sampler, which watches this rank, was terminated, usually together with the "
+        "job step, before or soon after the program loaded an MPI library",
     )
     try:
         os.makedirs(directory, exist_ok=True)

@@ -101,8 +101,7 @@ def list_libexec_executables(image: Image, names: Dict[str, str]) -> Dict[str, s
     """
     Return {name: path} of executables in folders named libexec, without the names in `names`.
 
-    If a name occurs in several folders libexec, the last of these folders in the order of the
-    alphabet counts.
+    If several of these folders contain the same name, the path is the alphabetically last path.
     """
     return {
         basename(path): path

@@ -12,8 +12,8 @@ For a Python program, the image's Python then reports which mpi4py this Python f
 start of MPI. No dry run is made for approach swap: the image's entrypoint would run.
 
 request_listing() runs the loader, and add_listing() adds the result to a Trial. The predicted
-process follows the loader's list. The rule "dry
-run" (rules/loading.py) compares the list with the prediction.
+process follows the loader's list. The rule "dry run" (rules/loading.py) compares
+the list with the prediction.
 """
 
 import glob
@@ -93,7 +93,7 @@ def find_dry_run_obstacle(trial: Trial) -> Optional[str]:
     """Return the reason why the image's loader cannot run, None if the loader can run."""
     interpreter = find_loader_path(trial) if trial.process.loaded else None
     if not interpreter or not trial.image.exists(interpreter):
-        return 'check knows no loader of the image, or no file that the loader could load'
+        return 'check found no dynamic loader in the image, or no file that the loader could load'
     if trial.approach.get('entrypoint'):
         return 'a dry run would execute the entrypoint of the image'
     return None
@@ -212,8 +212,8 @@ def find_mpi4py(trial: Trial) -> Tuple[Optional[str], Optional[str]]:
     Run the image's Python to find the mpi4py of a program; return (path, problem).
 
     path: path of mpi4py's extension module. problem: why Python cannot import a module of the
-    program. The result is (None, None) for a program without Python, and if a variable that Python
-    reads is unknown.
+    program. The result is (None, None) if the program does not run Python, or if the value of a
+    variable that Python reads is unknown.
     """
     python = read_python_program(trial.image, trial.launched)
     unknown = [

@@ -145,7 +145,7 @@ def collect_facts(
     trial: Trial, verdict: Verdict, runtime: Dict[str, Any], force: bool = False
 ) -> Dict[str, Any]:
     """
-    Return the facts of a trial and of the verdict, in the form of read_facts().
+    Return the facts that read_facts() describes, from a Trial and its Verdict.
 
     The image must be open. Raises FactsError as read_facts() does, and ImageError or ElfError if a
     file cannot be read.
@@ -260,7 +260,7 @@ def _describe_injected_libraries(
             'size': os.path.getsize(lib.path),
             'what': '%s %s' % version if version.family and version.release else soname,
             'why': (
-                "%s needs this library from the host's build, not from the image's build"
+                "%s needs the host's build of this library, not the image's build"
                 if soname in image_sonames
                 else '%s needs this library, which the image lacks'
             )
@@ -409,7 +409,7 @@ def list_stale_libraries(facts: Dict[str, Any]) -> List[str]:
                 change,
             )
         messages.append(
-            'host library %s %s after the installation of the module; install the module again'
-            % (path, change)
+            'a host library has changed since the installation of the module: %s %s. Install the '
+            'module again' % (path, change)
         )
     return messages

@@ -111,7 +111,7 @@ def format_site_pmi(site: Dict[str, Any], kind: Optional[str]) -> str:
 
 
 def list_local_size_variables() -> List[str]:
-    """Return the variables in which launchers other than srun pass the ranks per node."""
+    """Return the variables by which launchers except srun pass the number of ranks per node."""
     return [
         launcher['local_size'] for name, launcher in LAUNCHERS.items() if name != DEFAULT_LAUNCHER
     ]

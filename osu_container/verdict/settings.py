@@ -172,7 +172,7 @@ def list_mpi_families(approach: Dict[str, Any]) -> List[str]:
 
 def select_host_mpi(approach: Dict[str, Any], soname: Optional[str]) -> Dict[str, Any]:
     """
-    Return the approach, with the host MPI whose soname the image's programs need.
+    Return the approach, changed to inject the host MPI that the image's programs need.
 
     An approach that injects no MPI is returned unchanged.
     """
@@ -292,9 +292,9 @@ def select_image(module: str, approach: Dict[str, Any], site: Dict[str, Any]) ->
     """
     Return the file name of the site's image for a module and an approach.
 
-    In the site's images, the key 'module/approach' overrides the key 'approach'. The key 'approach'
-    is only for modules for which no site names an image. Raises SettingsError if the site names no
-    image.
+    The site's key `images` can have an entry 'module/approach' and an entry 'approach'. The entry
+    'approach' counts only if no site has an entry for the module. Raises SettingsError if the site
+    names no image.
     """
     images = site['images']['value']
     name = images.get('%s/%s' % (module, approach['name']))
@@ -646,9 +646,9 @@ def list_injected_folders(plugin: Optional[str]) -> List[str]:
     """
     Return the folders that the module prepends to LD_LIBRARY_PATH in the container.
 
-    plugin: folder of RCCL's network plugin in the image. None if the image has no plugin, or if the
-    folder of the plugin has a library with the soname of an injected library: in first place, the
-    folder would hide the library of the host.
+    plugin: folder of RCCL's network plugin in the image, or None. The value is None if the image
+    has no plugin, or if the folder contains a library with the soname of an injected library. The
+    loader would search the folder first, and would find this library instead of the host's library.
     """
     return ([plugin] if plugin else []) + [INJECT_FOLDER]
 
@@ -730,7 +730,7 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
         + [{**entry, 'origin': approach} for entry in settings.container.exported_variables],
         'share': settings.container.shares_container,
         'apart': [
-            {**entry, 'origin': 'if each rank has a container of its own'}
+            {**entry, 'origin': 'if each rank has a separate container'}
             for entry in settings.container.separate_variables
         ],
     }

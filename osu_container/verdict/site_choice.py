@@ -86,12 +86,12 @@ def resolve_site(name: str, sites: Mapping[str, Any] = SITES) -> Dict[str, Any]:
     """
     if name not in sites:
         raise SettingsError(
-            "%s site '%s'; known sites: %s. Choose a site with --try-amend=site=NAME"
+            "there is no site '%s'%s; known sites: %s. Choose a site with --try-amend=site=NAME"
             % (
-                'only `osu-container check --published` knows the former'
-                if name in PUBLISHED_SITES
-                else 'unknown',
                 name,
+                ' (except for `osu-container check --published`)'
+                if name in PUBLISHED_SITES
+                else '',
                 format_names(sites),
             )
         )

@@ -1,5 +1,5 @@
 """
-Define the result of a start of the user's command, which osu_container/check/start.py makes.
+Define the classes for processes that `check --start` (check/start.py) has observed.
 
 build_trial() uses an observed process in place of a predicted process, and the rule "start"
 (rules/start.py) compares the owners of the loaded libraries with the approach.
@@ -36,7 +36,7 @@ class StartedProcess(NamedTuple):
 
 
 class Start(NamedTuple):
-    """The result of a start of the user's command with one approach."""
+    """The result of running the user's command once with the settings of one approach."""
 
     command: List[str]
     processes: List[StartedProcess]  #: in the order of their start
@@ -53,9 +53,10 @@ _SONAME = re.compile(r'(?:.*/)?([^/]+?\.so(?:\.\d+)?)[^/]*$')
 
 def read_loaded_process(started: StartedProcess, container: ContainerFiles, host: Any) -> Process:
     """
-    Return the observed process as a Process, in which no library is missing.
+    Convert an observed process to a Process without missing libraries.
 
-    container, host: the Container and the Host of the trial. Raises ElfError as the host does.
+    container, host: the Container and the Host of the trial. Raises ElfError if a file of the host
+    is not a valid ELF file.
     """
     paths = {
         file: container.resolve(file.path) or file.path
@@ -77,7 +78,7 @@ def read_loaded_process(started: StartedProcess, container: ContainerFiles, host
 
 
 def _name_file(path: str, origin: str, elf: ElfFacts) -> LoadedFile:
-    """Return a loaded file under the soname that the file had before a rename by auditwheel."""
+    """Return a LoadedFile with the soname that the file had before auditwheel renamed the file."""
     elf = elf._replace(needed=[_WHEEL_DIGITS.sub('', name) for name in elf.needed])
     match = _SONAME.match(_WHEEL_DIGITS.sub('', elf.soname or path))
     return LoadedFile(match.group(1) if match else path, path, origin, elf, None)

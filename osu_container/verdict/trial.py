@@ -250,9 +250,10 @@ BIND_REMEDY = 'remove the bind from '
 
 def list_user_binds() -> Dict[str, List[str]]:
     """
-    Return {name: binds} of BIND_VARIABLES, without the binds of a loaded module of this project.
+    Return {variable: list of binds} for the variables in BIND_VARIABLES that the user has set.
 
-    A module binds host libraries and scripts, and the commands of another module drop these binds.
+    The lists omit the host libraries and scripts that a loaded module of this project binds,
+    because the commands of another module do not use these binds.
     """
     foreign = re.compile(r'.*:(%s|%s)(/|:|$)' % (INJECT_FOLDER, SCRIPTS_FOLDER))
     binds = {
@@ -322,7 +323,7 @@ def find_mount(mounts: Mounts, path: Optional[str]) -> Optional[CoveringMount]:
 
 class Container:
     """
-    The files of the container: those of the image, and the injected host libraries.
+    The files of a container: the files of the image, and the injected host libraries.
 
     The simulated loader (image/loader.py) finds and reads libraries with the methods of this class.
     """
@@ -352,7 +353,7 @@ class Container:
         self.listed: Dict[str, Optional[str]] = {}
 
     def follow_listing(self, listing: 'Optional[Listing]') -> None:
-        """Use the paths that the image's loader lists, except files that the image lacks."""
+        """Replace predicted library paths by the existing paths that the image's loader lists."""
         if listing and listing.is_trusted:
             self.listed = {
                 name: path for name, path in listing.libraries.items() if self.exists(path)
@@ -420,7 +421,7 @@ class Container:
 
 
 class Trial(NamedTuple):
-    """The predicted process of one approach with one image on one site."""
+    """A predicted process: a program of an image, run with one approach on one site."""
 
     #: the approach, with the host MPI that matches the image's programs
     approach: Dict[str, Any]
@@ -622,7 +623,7 @@ def select_image_mpi(image: Image, families: Sequence[str]) -> Tuple[str, str, s
 
 
 def find_process_mpi(process: Process) -> Optional[str]:
-    """Return the soname of the MPI that a process needs, even if missing; None without MPI."""
+    """Return the soname of the MPI that a process has loaded or lacks, None without MPI."""
     return next(
         (
             name
@@ -669,7 +670,7 @@ def select_program(
             None,
             [],
             environment,
-            None if image.is_partial else 'check knows no program of the image',
+            None if image.is_partial else 'check found no program to inspect in the image',
             [],
         )
     paths = [image.programs[name] + '/' + name for name in sorted(image.programs)[:_MAX_PROGRAMS]]
@@ -751,7 +752,7 @@ def _fails_at_startup(process: Process) -> bool:
 def _explain_missing_mpi(
     image: Image, path: str, is_static: bool, process: Optional[Process]
 ) -> Optional[str]:
-    """Return why a program loads no known MPI, None if ld.so terminates the program anyway."""
+    """Return why a program loads no known MPI, None if ld.so cannot start the program."""
     if is_static or 'MPI_Init' in image.read_elf_files([path])[path].defined:
         return (
             '%s is linked statically, so the file contains the MPI if the program uses an MPI'
@@ -784,8 +785,8 @@ def build_trial(
     requires_mpi: whether an image without a visible MPI is an error.
 
     Raises ImageError if the image lacks the program, NoMpiError if neither image nor program has an
-    MPI, ElfError if a host library is not an ELF file, and SettingsError if the site lacks a
-    library that the approach needs or a PMI that the approach needs.
+    MPI, and ElfError if a host library is not an ELF file. Raises SettingsError if the site lacks a
+    library or a PMI that the approach needs.
     """
     change = image.change if isinstance(image, ChangedImage) else Change('')
     _, soname, path = select_image_mpi(image, list_mpi_families(approach))
@@ -976,7 +977,7 @@ def _find_requested_mpi(
     image: Image, launched: LaunchedProgram, mpi4py: Optional[str]
 ) -> Optional[str]:
     """
-    Return the soname of the image's MPI that a program loads, without injected libraries.
+    Return the soname of the MPI that a program would load if no library were injected.
 
     The result is None if the program loads no MPI. The function reads the program, because an image
     may have two kinds of MPI.

@@ -385,8 +385,9 @@ def recommend_approach(verdicts: Iterable[Verdict], site: Dict[str, Any]) -> Opt
     Return the name of the best approach on a site, None if no approach is recommended.
 
     On a site with Slingshot, an approach is not recommended if MPI uses another network. Among
-    equally good approaches, the first is an approach whose verdict depends on no untested fact,
-    then the site's default approach, then the approach that injects fewer host libraries.
+    equally good approaches, this function prefers, in this order: an approach whose verdict depends
+    on no untested fact, the default approach of the site, and the approach that injects fewer host
+    libraries.
     """
     order = [site['default_approach']['value'], 'opensource', 'openmpi', 'hybrid', 'bind', 'pure']
     usable = [

@@ -423,7 +423,7 @@ def test_lumi_is_recognised_automatically(host, stack, partition, expected):
 
 
 def test_former_lumi_is_refused_outside_check_published():
-    with pytest.raises(SettingsError, match="check --published.*'lumi-24.03'.* alps, .*lumi-25.03"):
+    with pytest.raises(SettingsError, match="'lumi-24.03'.*check --published.* alps, .*lumi-25.03"):
         choose_site('lumi-24.03', None, 'uan01', {})
 
 

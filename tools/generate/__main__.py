@@ -53,7 +53,7 @@ def main() -> None:
     parser.add_argument(
         '--step',
         choices=steps,
-        help="write only the files of this step; with --check, compare only the files of this step",
+        help="write only one kind of files, such as modules; with --check, compare only this kind",
     )
     options = parser.parse_args()
     check: bool = options.check

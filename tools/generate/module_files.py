@@ -1,7 +1,7 @@
 """Render the modulefiles of all sites, so that developers can review the modulefiles.
 
 The modulefiles are written to .workstation/modules/SITE/MODULE/APPROACH.lua. The modulefiles that
-CHECKED_IN_MODULES names are also written to the folder modules/ of the repository.
+CHECKED_IN_MODULES lists are also written to the folder modules/ of the repository.
 
 The easyblock writes the text of a modulefile (eb --module-only) from the facts that
 described_facts.py derives. Placeholders replace the values that differ between installations:

@@ -13,7 +13,7 @@ others:     to start other containers, first run: module unload osu-container
 homepage:   https://mvapich.cse.ohio-state.edu/benchmarks/
 ]==])
 
-whatis([==[Description: osu-container on site lumi-25.03: only libraries of the image, over TCP]==])
+whatis([==[Description: osu-container on site lumi-25.03: libraries of the image only; MPI sends over TCP]==])
 whatis([==[Keywords: MPI, MPICH, libfabric, container, pure]==])
 
 local root = "@INSTALL@"

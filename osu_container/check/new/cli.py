@@ -245,8 +245,8 @@ def _format_host_warning(names: List[str], is_provided: bool) -> str:
     """
     words = (
         "the module does not provide %s, because host commands have the same names. To include a "
+        "program, add --command NAME"
     )
-    words += "program, add --command NAME"
     if is_provided:
         words = "the module provides %s, and hides the host commands of the same names"
     return '\n' + columns.fill_text('warning: ' + words % ', '.join(names), '', '    ')
@@ -255,7 +255,7 @@ def _format_host_warning(names: List[str], is_provided: bool) -> str:
 def _list_eb_options(
     options: argparse.Namespace, path: str, verdict: Verdict, is_site_image: bool
 ) -> List[str]:
-    """Return eb's options for the folder of the image and for the site, and maybe --force."""
+    """Return eb's options for the image folder and the site, with --force if necessary."""
     eb_options = []
     folder = os.path.dirname(os.path.abspath(options.image))
     if not is_site_image and folder != os.path.dirname(os.path.abspath(path)):
@@ -314,7 +314,7 @@ def _resolve_example(
 def _list_started_words(
     example: str, image_commands: List[commands.Command], name: str
 ) -> List[str]:
-    """Return the words of the example, with the path of the command in the image."""
+    """Return the words of the command line that the example runs in the image."""
     words = [word for word in split_command(example) if word != 'osu-gpu-bind']
     paths = {command.name: command.path for command in image_commands}
     return words[1:] if words[0] == name + '-exec' else [paths[words[0]]] + words[1:]

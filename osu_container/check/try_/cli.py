@@ -97,7 +97,7 @@ class WorkFolderError(outputs.OutputFileError):
 
 
 class Stage(NamedTuple):
-    """An approach whose benchmarks can run."""
+    """The settings with which the benchmarks of one approach run."""
 
     name: str
     settings: Optional[Settings]  #: settings of the approach's module, None for the host's programs
@@ -129,7 +129,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     start.add_no_start_argument(parser)
     parser.epilog = (
         "Submit the command as a job: sbatch try.sbatch. Outside of a job the command inspects the "
-        "system, and starts only osu_latency until it has loaded MPI."
+        "system, and starts osu_latency, but only until MPI is loaded."
     )
     parser.set_defaults(
         function=main,
@@ -157,8 +157,8 @@ def _create_work_folder() -> str:
     """
     Create a marked folder in the user's cache folder, or else in /tmp; return the path.
 
-    All nodes of a job see the cache folder, which is in the user's home. In both parents, no other
-    user can exchange the new folder. Raises OSError if the folder cannot be created.
+    All nodes of a job see the cache folder, which is in the user's home. In both cases,
+    no other user can exchange the new folder. Raises OSError if the folder cannot be created.
     """
     cache = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
     parents = [os.path.join(cache, 'osu-container'), '/tmp']
@@ -402,7 +402,7 @@ class TryRun:
 
     def find_host_programs(self) -> List[Stage]:
         """
-        Return in a list the Stage of the host's benchmarks, [] if PATH has no such benchmarks.
+        Return [Stage for the host's benchmarks], or [] if PATH has no benchmarks of the host.
 
         A loaded module may add the host's benchmarks to PATH.
         """
@@ -605,8 +605,8 @@ class TryRun:
         """
         Run communication patterns of applications on two ranks, and record the outcomes.
 
-        Raises TryError if a pattern hangs, fails or computes a wrong value, or if the bits of the
-        sums differ from the bits with the first approach. The first approach is native if possible.
+        Raises TryError if a pattern hangs, fails or computes a wrong value. Also raises TryError if
+        a sum differs in any bit from the sum of the first approach that ran (native if possible).
         """
         nodes = min(2, launching.count_job_nodes(os.environ) or 1)
         command, binding, env = self.build_launch(nodes, 2 // nodes, stage)

@@ -53,7 +53,7 @@ class TryFile:
         self.parts: Dict[str, List[Tuple[Optional[str], str]]] = {name: [] for name in PARTS}
 
     def add(self, part: str, text: str, series: Optional[str] = None) -> None:
-        """Add a text to a part of the report; series: the approach, if the text has figures."""
+        """Add `text` to a part of the report; series: the approach of the figures in `text`."""
         self.parts[part].append(
             (series, _FORGED.sub('| ', escape_text(self.redactor(text)).strip('\n')))
         )
@@ -203,10 +203,10 @@ def is_try_file(first_line: str) -> bool:
 
 def parse_parts(lines: List[str]) -> List[Tuple[Optional[str], Optional[str]]]:
     """
-    Return for each line of a report the part and the series to which the line belongs.
+    Return a list with (part, series) for each line of a report file.
 
-    The result is a list of (part, series). Both values are None for a heading. The series is None
-    for lines outside of the part with figures.
+    part: name of the part of the report that contains the line. series: name of the approach whose
+    figures the line shows, None outside of the part with figures. Both are None for a heading.
     """
     places: List[Tuple[Optional[str], Optional[str]]] = []
     part: str = 'summary'

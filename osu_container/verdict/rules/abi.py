@@ -148,10 +148,10 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
 )
 def two_mpis(trial: Trial) -> Iterator[Finding]:
     """
-    Each process loads only one MPI.
+    Report a process that loads libraries which were built with two different MPIs.
 
-    If a library in the process was built with a second MPI, this library would call the functions
-    of the first MPI.
+    A process loads only one MPI, so the library that was built with the second MPI would call the
+    functions of the first MPI.
     """
     first = None
     for library in trial.process.loaded:
@@ -184,7 +184,7 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
 )
 def check_standard_abi(trial: Trial) -> Iterator[Finding]:
     """
-    Image and host have MPI 5.0's constants, and the host's libmpi_abi.so.1 is no wrapper.
+    Image and host use MPI 5.0's constants, and the host's libmpi_abi.so.1 is an MPI itself.
 
     The header of Intel MPI has eight constants of a draft of MPI 5.0. The libmpi_abi.so.1 of
     mpi_abi_wrapper opens the MPI at run time, so that no file shows which MPI the process loads.
@@ -207,7 +207,7 @@ def check_standard_abi(trial: Trial) -> Iterator[Finding]:
     if WRAPPER in trial.injected and not trial.started:
         yield report_problem(
             'unknown',
-            "the host's libmpi_abi.so.1 is that of mpi_abi_wrapper, and no run of mpi_abi_wrapper "
+            "the host's libmpi_abi.so.1 belongs to mpi_abi_wrapper, and no run of mpi_abi_wrapper "
             'with this approach is known',
             trial.libmpi,
             trial.soname,
@@ -232,8 +232,8 @@ def check_pmi(trial: Trial) -> Iterator[Finding]:
     elif not protocols and trial.family == 'Open MPI' and protocol != 'pmix' and trial.libmpi:
         yield report_problem(
             'unknown',
-            'cannot tell which PMI this Open MPI supports: most builds of Open MPI support only '
-            'PMIx, and every rank of a build with PMIx only would run alone under `%s`'
+            'cannot tell which PMI this Open MPI supports: most builds support only PMIx, '
+            'and the ranks of such a build would not find each other under `%s`'
             % _format_site_pmi(trial),
             find_mpi_path(trial),
             'no release',

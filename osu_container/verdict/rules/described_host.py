@@ -178,7 +178,7 @@ def _has_host_version(trial: Trial, library: LoadedFile, symbol: str) -> bool:
 
 
 def _list_unknown_symbols(trial: Trial) -> List[Gap]:
-    """Return a Gap for each library that needs symbols that the host's libraries may lack."""
+    """Return a Gap (a missing fact) for each library that needs symbols the host may lack."""
     if trial.image.is_partial or trial.process.missing or trial.process.broken:
         return []
     symbols_by_path: Dict[str, List[str]] = {}

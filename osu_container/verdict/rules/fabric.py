@@ -359,9 +359,11 @@ def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
         return
     yield report_problem(
         'unknown',
-        "the image's libcxi is of %s and the driver of this site is of %s, and no run is known in "
-        'which the two worked together'
-        % tuple('SHS ' + text if text else 'unknown release' for text in (release, site_release)),
+        "the image's libcxi comes from %s, the driver of this site comes from %s, and no run is "
+        'known in which the two worked together'
+        % tuple(
+            'SHS ' + text if text else 'an unknown release' for text in (release, site_release)
+        ),
         library,
         'label %s: %s' % (LIBCXI_LABEL, label or 'none'),
         Change(", which injects the host's libcxi", ['hybrid', 'bind']),
@@ -469,7 +471,8 @@ def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
             'unknown' if may_run else 'fails',
             reason
             + (
-                '. The MPI then uses freed memory, so the MPI crashes or runs by chance'
+                ': libfabric refuses the newer API, and MPI then uses freed memory, so MPI crashes '
+                'or runs only by luck'
                 if may_run
                 else ': libfabric refuses the newer API'
             ),
@@ -522,11 +525,11 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
     is_old = release and release < FIRST_CXI_MPICH
     yield report_problem(
         'fails' if is_old else 'unknown',
-        'this MPICH (%s) %s the provider cxi: an MPICH without this support requests capabilities '
-        'that cxi does not have, and fails with "open_fabric: No data available"'
+        'this MPICH (%s) %s support the provider cxi: an MPICH without this support requests '
+        'capabilities that cxi does not have, and fails with "open_fabric: No data available"'
         % (
             trial.mpi['release'] or 'release unknown',
-            'does not support' if is_old else 'may not support',
+            'does not' if is_old else 'may not',
         ),
         find_mpi_path(trial),
         'no text cxi, MPICH %s' % (trial.mpi['release'] or 'of unknown release'),

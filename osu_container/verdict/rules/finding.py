@@ -30,7 +30,7 @@ FACT_KINDS = ('runtime', 'pmi', 'provider', 'gpu', 'host')
 
 
 class Finding(NamedTuple):
-    """One reason for a verdict."""
+    """A reason for a verdict, which one of the rules reports."""
 
     rule: str  #: name of the rule
     level: str  #: one of LEVELS or NOTE
@@ -78,8 +78,8 @@ def rule(
     """
     Return the decorator that registers a function as a rule.
 
-    The decorated function gets a Trial and yields a finding, made by make_finding(), for each
-    problem for which the function has evidence.
+    The decorated function gets a Trial and looks for problems. For each problem with evidence, the
+    function yields a result of make_finding().
 
     facts: kinds in FACT_KINDS on which the findings depend. needs_process: whether
     downgrade_uncertain() changes a finding 'fails' of this rule to 'unknown' when the libraries in

@@ -71,7 +71,7 @@ def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
     for reason, evidence, remedy in _list_plugin_problems(trial, name):
         yield make_finding(
             'works slowly',
-            '%s, so %s falls back to TCP without a message; messages of MPI are not affected'
+            '%s, so %s silently falls back to TCP; the messages of MPI are not affected'
             % (reason, name),
             [evidence],
             remedy,

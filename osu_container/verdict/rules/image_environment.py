@@ -86,8 +86,8 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
         )
         yield report_problem(
             'fails' if is_certain else 'unknown',
-            'a script of the image %s the program from starting: %s, %s'
-            % ('keeps' if is_certain else 'may keep', location, why),
+            'because of a script of the image, the program %s start: %s, %s'
+            % ('does not' if is_certain else 'may not', location, why),
             location,
             why,
             remove_words(
@@ -312,8 +312,8 @@ _ETHERNET_PROVIDERS = {'tcp', 'sockets', 'udp', 'net'}
 
 @rule(
     'provider of the image',
-    source='fi_fabric(7), FI_PROVIDER; runs with Apptainer 1.4.5; runs of random pairs of an '
-    'image and a host',
+    source='fi_fabric(7), FI_PROVIDER; runs with Apptainer 1.4.5; test runs with random '
+    'pairs of image and host',
     facts=('provider',),
 )
 def check_image_provider(trial: Trial) -> Iterator[Finding]:
@@ -353,8 +353,8 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
     if chosen is None:
         yield make_finding(
             'unknown',
-            "%s, instead of the module's FI_PROVIDER=%s, and no file shows which provider libfabric "
-            "then uses" % (problem, module_value),
+            "%s and overrides the module's FI_PROVIDER=%s, and no file shows which provider "
+            "libfabric then uses" % (problem, module_value),
             evidence,
             *remedies,
         )
@@ -386,15 +386,15 @@ def check_image_provider(trial: Trial) -> Iterator[Finding]:
 
 def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     """
-    Return the findings; failures become unknown if the predicted process is uncertain.
+    Return the findings, with 'unknown' in place of 'fails' if the prediction is uncertain.
 
-    Only failures of rules with `needs_process` become unknown. The predicted process is also
-    uncertain if the image overrides the module's OMPI_MCA_pml, because Open MPI may then run
-    without the missing component. A failure stays a failure if no program can avoid the failure:
-    the runtime hides the image's only MPI, the image lacks a library that this MPI needs, or every
-    program either fails or uses no library of the host, because the libraries of image and host do
-    not fit together. If only the privileges of a setuid program make the process uncertain, a
-    missing library stays a failure, because ld.so then searches even fewer folders.
+    Only findings of rules with `needs_process` change. The prediction is also uncertain if the
+    image overrides the module's OMPI_MCA_pml, because Open MPI may then run without the missing
+    component. A finding stays 'fails' if no program can avoid the failure. There are three such
+    cases: the runtime hides the image's only MPI; the image lacks a library that this MPI needs;
+    the libraries of image and host do not fit together, so that every program either fails or uses
+    no library of the host. If only the privileges of a setuid program make the prediction
+    uncertain, a missing library stays a failure, because ld.so then searches even fewer folders.
     """
     module_pml = trial.module_values.get('OMPI_MCA_pml')
     image_pml = get_exported_value(trial.environment, 'OMPI_MCA_pml') or module_pml
@@ -439,8 +439,9 @@ def _has_misfit_of_host(trial: Trial) -> bool:
     """
     Return whether libraries of image and host do not fit together, whatever the program is.
 
-    Either an injected library needs a symbol version that the image's only library of the needed
-    soname lacks, or a library needs a symbol version that the injected libmpi or libfabric lacks.
+    There are two cases. An injected library needs a symbol version, and the image's only library
+    with the needed soname lacks this version. Or a library needs a symbol version that the injected
+    libmpi or libfabric lacks.
     """
     for library, soname, _, provider in list_version_problems(trial.process):
         files = trial.image.find_files('.*/' + re.escape(soname))

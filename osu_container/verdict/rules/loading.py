@@ -266,7 +266,8 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
             % (format_library(requester), path),
             path,
             'not an ELF file',
-            'replace the file by a shared library, because only compilers can read a linker script',
+            'replace the file by a shared library; if the file is a linker script, only compilers '
+            'can read the file',
         )
     # The rule "mounted over" reports the libraries that a mount hides.
     reported = [*list_hidden_names(trial), *dict(trial.missing_dependencies)]

@@ -115,7 +115,8 @@ def check_processor_level(trial: Trial) -> Iterator[Finding]:
     """
     The processor has the level of x86-64 that the program and the libraries require.
 
-    No level of a described host is known; all systems with AVX2 have x86-64-v3.
+    If the host is known from published data only, the level of the processor is not known. The rule
+    then assumes x86-64-v3, the level of all systems with AVX2.
     """
     loaded, is_described = trial.process.loaded, trial.host.is_partial
     interpreter = loaded[0].facts.interpreter if loaded else None
@@ -129,7 +130,7 @@ def check_processor_level(trial: Trial) -> Iterator[Finding]:
             % (
                 format_library(library),
                 needed,
-                'the level of the processors of this site is unknown'
+                'the x86-64 level of the processors of this site is unknown'
                 if is_described
                 else 'this machine has x86-64-v%d, so ld.so does not load the file' % level,
             ),

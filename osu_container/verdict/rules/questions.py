@@ -48,7 +48,7 @@ def sort_versions(versions: Iterable[str]) -> List[str]:
 
 
 def find_last_version(verdef: Iterable[str], like: str) -> str:
-    """Return the newest of the versions that begin as `like` (GLIBC_, FABRIC_), else 'none'."""
+    """Return the newest version with the same prefix as `like`, such as GLIBC_, or 'none'."""
     kind = like.split('_')[0] + '_'
     names = [name for name in verdef if name.startswith(kind) and name[-1].isdigit()]
     return (sort_versions(names) or ['none'])[-1]
@@ -73,7 +73,7 @@ def find_mpi_path(trial: Trial) -> str:
 
 def may_open_libfabric(trial: Trial) -> bool:
     """
-    Return whether MPI may open libfabric later than a start of one process shows.
+    Return whether MPI may still open libfabric, which the observed process has not opened.
 
     Intel MPI opens libfabric with dlopen(), and only if the ranks are on several nodes.
     """

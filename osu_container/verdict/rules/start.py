@@ -40,7 +40,7 @@ _UNSET_VARIABLE = re.compile(
 
 def is_superseded(trial: Trial, finding: Finding) -> bool:
     """
-    Return whether an observed process contradicts or answers a finding.
+    Return whether a finding is obsolete, because an observed process shows the answer.
 
     A process that runs has all symbols that ld.so resolves at load time. The symbols that ld.so
     resolves later can be judged only if all files of the process are known.
@@ -68,7 +68,7 @@ def _format_process(process: StartedProcess) -> str:
 
 
 def _list_foreign_files(trial: Trial, started: StartedProcess) -> List[Tuple[str, MappedFile]]:
-    """Return (owner by the approach, file) of each loaded file that has another owner."""
+    """Return (expected owner, file) of each loaded MPI or libfabric with another owner."""
     expected = [('libmpi', file) for file in started.libmpi]
     expected += [('libfabric', started.libfabric)] if started.libfabric else []
     return [
@@ -102,10 +102,11 @@ def check_start(trial: Trial) -> Iterator[Finding]:
     ):
         yield make_finding(
             'unknown',
-            'cannot tell which libfabric MPI opens between nodes: a start of one process shows none, '
-            'and the entrypoint, or ld.so as the program, changes where MPI finds libfabric',
+            'cannot tell which libfabric MPI opens between nodes: the observed process has opened '
+            'none, and the entrypoint of the image, or a start through ld.so, changes where MPI '
+            'searches for libfabric',
             evidence,
-            'use approach hybrid, or start the program itself, without ld.so',
+            'use approach hybrid, or start the program directly instead of through ld.so',
         )
     else:
         foreign = _list_foreign_files(trial, started)
@@ -149,8 +150,9 @@ def find_start_failure(trial: Trial, start: Start) -> Optional[str]:
     """
     Return the line of the output that names the cause of a command's failure, otherwise None.
 
-    The last line counts as the cause in two cases: a shell cannot enter a folder that could only be
-    in the image; a shell reports an unset variable that no batch system and no launcher sets.
+    The last line of the output is the cause in two cases: a shell cannot enter a folder that could
+    only be in the image, or a shell reports an unset variable that neither a batch system nor a
+    launcher sets.
     """
     lines = [text for text in start.output if start.exit_code and text.strip()]
     failure = next((text for text in lines if _START_FAILURE.match(text)), None)
@@ -166,14 +168,14 @@ def find_start_failure(trial: Trial, start: Start) -> Optional[str]:
 
 
 def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
-    """Return the finding on a command of which no process has loaded an MPI library."""
+    """Return the finding on a command that failed, or that has loaded no MPI library."""
     failure = find_start_failure(trial, start)
     if failure:
         return make_finding(
             'fails',
             'the started command failed before it loaded MPI: %s' % escape_line(failure.strip()),
             [(line, text) for text in start.output],
-            'install in the image what the message names, in the release that the message names',
+            'install in the image the file or package that the message names, in the named release',
         )
     if trial.is_static and trial.program and has_static_mpi(trial.image, trial.program):
         return make_finding(
@@ -196,7 +198,7 @@ def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
     )
     return make_finding(
         NOTE if is_harmless else 'unknown',
-        'the command `%s` %s, and no process of the command has loaded an MPI library%s'
+        'no process of the command `%s` has loaded an MPI library, and the command %s%s'
         % (line, ending, ': ' + last[0] if last else ''),
         [(line, escape_line(text)) for text in start.output],
         'give a command that reaches MPI_Init without files of the current folder: '
