@@ -350,7 +350,7 @@ class Outcome(NamedTuple):
 
 def run_patterns(run: Callable[[List[str]], Tuple[str, str]]) -> Iterator[Outcome]:
     """
-    Run all communication patterns, and yield the outcomes. A pattern that only began has failed.
+    Run all communication patterns, and yield the outcomes; a pattern without a result failed.
 
     After a hang or a crash, the function starts the ranks again for the remaining patterns.
 

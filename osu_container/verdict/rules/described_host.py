@@ -123,7 +123,7 @@ def unknown_facts(trial: Trial) -> Iterator[Finding]:
 
 
 def _list_unknown_versions(trial: Trial) -> Iterator[Gap]:
-    """Yield a Gap for each unknown symbol version that decides whether the process starts."""
+    """Yield a Gap (a missing fact) for each unknown symbol version that may stop the process."""
     process = trial.rccl_plugin[1] if trial.rccl_plugin else trial.process
     dependents = list_glibc_dependents(trial) if not has_sufficient_glibc(trial) else []
     if dependents:
@@ -131,8 +131,8 @@ def _list_unknown_versions(trial: Trial) -> Iterator[Gap]:
         yield (
             path,
             LIBC_VERSIONS,
-            'the newest version in the C library of the image is %s, and %d host libraries, among '
-            'them %s, may need versions up to that of the host, GLIBC_%s'
+            "the newest symbol version in the image's C library is %s, but %d host libraries, "
+            "such as %s, may need newer versions, up to the host's GLIBC_%s"
             % (
                 find_last_version(libc.facts.verdef if libc else (), 'GLIBC_'),
                 len(dependents),
@@ -152,8 +152,8 @@ def _list_unknown_versions(trial: Trial) -> Iterator[Gap]:
                 yield (
                     path,
                     'symbols of ' + name,
-                    "it is unknown which symbols and versions of the image's %s are needed by "
-                    '%s' % (name, path),
+                    "it is unknown which symbols and symbol versions of the image's %s the library "
+                    '%s needs' % (name, path),
                 )
             if versions and 'verdef' in gaps:
                 yield (
@@ -207,7 +207,7 @@ def _list_unknown_symbols(trial: Trial) -> List[Gap]:
 
 
 def _list_unknown_traits(trial: Trial) -> Iterator[Gap]:
-    """Yield Gaps for the host's MPI and the host's libfabric, if their traits are unknown."""
+    """Yield a Gap (a missing fact) for the host's MPI or libfabric with unknown properties."""
     wanted = []
     mpi = trial.libmpi
     if mpi is not None and mpi.origin == 'host':

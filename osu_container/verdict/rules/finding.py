@@ -42,7 +42,7 @@ class Finding(NamedTuple):
 
 
 class Rule:
-    """A function that examines a Trial and yields a finding for each problem, with its properties."""
+    """A rule: its name, its source, and the function that looks for problems in a Trial."""
 
     def __init__(
         self,

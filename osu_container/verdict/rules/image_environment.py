@@ -132,8 +132,8 @@ def check_privileges(trial: Trial) -> Iterator[Finding]:
     if privileges:
         yield report_problem(
             'unknown',
-            '%s is %s: if the runtime grants these privileges, ld.so ignores LD_LIBRARY_PATH and '
-            'LD_PRELOAD' % (trial.program, privileges),
+            'the program %s is %s: if the runtime grants these privileges, ld.so ignores '
+            'LD_LIBRARY_PATH and LD_PRELOAD' % (trial.program, privileges),
             'image:%s' % trial.program,
             privileges,
             'remove the privileges from the file with `chmod ug-s FILE`',

@@ -128,7 +128,7 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
 
 def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any, ...]:
     """
-    Return (cause, evidence, remedy, ...) where ld.so loads a library of the image, not the host's.
+    Explain why ld.so loads a library of the image, not the host's: (cause, evidence, remedy, ...).
 
     The remedy is START_REMEDY if the cause is uncertain.
     """

@@ -1,6 +1,6 @@
 """
-Rules on the start of the program: the entrypoint and scripts of the image, and the libraries that the
-user's command has loaded in a start by `check --start`.
+Judge the start of the program: the entrypoint and the scripts of the image, and the libraries that a
+command has loaded after `check --start` started the command.
 """
 
 import re
