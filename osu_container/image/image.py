@@ -289,16 +289,17 @@ _MAX_PATH_LENGTH = 4096
 _CPU_SECONDS, _MEMORY_LIMIT = 300, 4 << 30
 
 
-def limit_resources(seconds: int = _CPU_SECONDS) -> None:
+def limit_resources(process: int, seconds: int = _CPU_SECONDS) -> None:
     """
-    Limit the CPU time and the memory of the process that will execute unsquashfs.
+    Limit the CPU time and the memory of the process that executes unsquashfs.
 
-    Without limits, unsquashfs could exhaust this machine when it reads a damaged image.
+    process: number of the process, 0 for the current process. Without limits, unsquashfs could
+    exhaust this machine when it reads a damaged image.
     """
     for kind, limit in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, _MEMORY_LIMIT)):
-        soft, hard = resource.getrlimit(kind)
+        soft, hard = resource.prlimit(process, kind)
         if soft == resource.RLIM_INFINITY or soft > limit:
-            resource.setrlimit(kind, (limit, hard))
+            resource.prlimit(process, kind, (limit, hard))
 
 
 def find_space_problem(folder: str, size: int, remedy: str) -> Optional[str]:
@@ -320,8 +321,6 @@ def find_space_problem(folder: str, size: int, remedy: str) -> Optional[str]:
 
 #: Encoding of file names. os.fsdecode() is slower, because it asks for the encoding at each call
 _ENCODING = sys.getfilesystemencoding()
-#: Letters of `ls -l` for the types of files
-_LETTERS = {letter.encode(): letter for letter in 'dl-bcps'}
 #: Pattern for the messages that unsquashfs prints if the disk is full
 DISK_FULL = re.compile(r'No space left on device|Disk quota exceeded')
 
@@ -341,75 +340,64 @@ class Squashfs(FileTree):
         # the size 1234:
         # drwxr-xr-x 0/0    1234 2026-11-21 03:37 TOP/usr/bin -> target
         # A file name in the image could contain a line end and forge a line. Therefore TOP is
-        # random, and a line without TOP is a part of the previous file name.
-        top = binascii.hexlify(os.urandom(8)).decode()
-        pattern = re.compile(
-            rb'([dl\-bcps])([rwxsStT\-]{9}) \S+ +(\d+)(?:, *\d+)? [\d-]+ [\d:]{5} '
-            + top.encode()
-            + b'(.*)',
-            re.S,
-        )
-        listed = added = 0
-        last: Optional[Tuple[bytes, ...]] = None
-        for line in itertools.chain(self._run_unsquashfs(['-lln', '-d', top]), [b'']):
-            fields = pattern.match(line)
-            listed += len(line)
-            if listed > SIZE_LIMITS['list'] or added > MAX_FILES:
-                raise ImageError(
-                    f"{self.path} contains more than {MAX_FILES} files, or the list of the "
-                    f"files exceeds {SIZE_LIMITS['list'] >> 20} MB. Use an image with fewer files"
-                )
-            if line and not fields:
-                last = last and last[:3] + (last[3] + line,)
-                continue
-            added += self._add_entry(*last) if last else 0
-            last = fields.groups() if fields else None
+        # random, and each part of the list between two TOPs is a file name, followed by a line end
+        # and by the beginning of the next line.
+        top, listed, start, rest = binascii.hexlify(os.urandom(8)), 0, b'', b''
+        try:
+            for block in itertools.chain(self._run_unsquashfs(['-lln', '-d', top.decode()]), [b'']):
+                listed += len(block)
+                if listed > SIZE_LIMITS['list'] or len(self.entries) > MAX_FILES:
+                    raise ImageError(
+                        f"{self.path} contains more than {MAX_FILES} files, or the list of the "
+                        f"files exceeds {SIZE_LIMITS['list'] >> 20} MB. Use an image with fewer files"
+                    )
+                *parts, rest = (rest + block).split(top)
+                for part in parts if block else [*parts, rest]:
+                    name, _, next_start = part.rpartition(b'\n')
+                    if start:
+                        self._add_entry(start, name)
+                    start = next_start
+        except ValueError:  # A line has another format.
+            self.entries = {}
         if not self.entries:
             raise ImageError(
                 f"cannot read {self.path}: the file list of unsquashfs has an unsupported format. "
                 "Update squashfs-tools"
             )
-        # If two files have the same path, unsquashfs before 4.5.1 can write outside of its output
-        # folder (CVE-2021-41072).
-        if added != len(self.entries):
-            raise ImageError(
-                f"{self.path} is damaged: two files in the squashfs have the same path. Copy the "
-                "image again, or build it again"
-            )
 
-    def _add_entry(self, kind: bytes, mode: bytes, size: bytes, name: bytes) -> int:
+    def _add_entry(self, start: bytes, name: bytes) -> None:
         """
-        Add a file from the file list of unsquashfs, and return 1; return 0 without a new file.
+        Add a file from the file list of unsquashfs.
 
-        The arguments are the groups of the pattern for a line of the file list. name: path of the
-        file; for a link, the link target follows the path; the last character is a line end.
+        start: beginning of the line in the file list, up to TOP. name: path of the file; for a
+        link, the link target follows the path.
         """
-        target = ''
-        if kind == b'l':
+        mode, _, size, _ = start.decode().split(None, 3)
+        target = b''
+        if mode[0] == 'l':
             # The name and the target may contain ` -> `. The size of a link is the length of its
             # target, which shows where the target begins.
-            end = len(name) - 1 - int(size)
-            target = name[max(0, end) : -1].decode(_ENCODING, 'surrogateescape')
+            end = len(name) - int(size)
+            target = name[max(0, end) :]
             name = name[: end - 4] if name[max(0, end - 4) : end] == b' -> ' else b''
-        else:
-            name = name[:-1]
         # The entry is the root folder, or no program can open its path.
         if not name or len(name) > _MAX_PATH_LENGTH:
-            return 0
-        # With such a file, unsquashfs can write outside of its output folder (CVE-2021-40153).
-        if b'/..' in name and b'..' in name.split(b'/'):
-            raise ImageError(
-                f"{self.path} is damaged: the squashfs contains a file with the name '..'. Copy "
-                "the image again, or build it again"
-            )
+            return
         path = name.decode(_ENCODING, 'surrogateescape')
+        # With a file `..`, unsquashfs can write outside of its output folder (CVE-2021-40153). If
+        # two files have the same path, unsquashfs before 4.5.1 can (CVE-2021-41072).
+        if path in self.entries or '/..' in path and '..' in path.split('/'):
+            raise ImageError(
+                f"{self.path} is damaged: the squashfs contains two files with the path {path!r}, "
+                "or a file with the name '..'. Copy the image again, or build it again"
+            )
         # sys.intern(): one object per mode, because most files have the same mode
-        self.entries[path] = _LETTERS[kind], sys.intern(mode.decode()), target, int(size)
-        return 1
+        link = target.decode(_ENCODING, 'surrogateescape')
+        self.entries[path] = mode[0], sys.intern(mode[1:]), link, int(size.rstrip(','))
 
     def _run_unsquashfs(self, options: List[str], files: Sequence[str] = ()) -> Iterator[bytes]:
         """
-        Run unsquashfs with `options`, and yield the lines that unsquashfs prints.
+        Run unsquashfs with `options`, and yield the output of unsquashfs in blocks.
 
         files: paths in the image without the leading slash. Raises ImageError if unsquashfs fails.
         """
@@ -425,9 +413,11 @@ class Squashfs(FileTree):
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.PIPE,
                     stderr=errors,
-                    env=dict(os.environ, LC_ALL='C'),
-                    preexec_fn=limit_resources,
+                    # Without TZ, unsquashfs reads /etc/localtime again for each file.
+                    env=dict(os.environ, LC_ALL='C', TZ='UTC'),
                 )
+                # With preexec_fn, Python would copy the tables of its memory for the new process.
+                limit_resources(proc.pid)
             except FileNotFoundError:
                 raise ImageError(
                     "cannot read a SIF: unsquashfs is not on PATH. Install squashfs-tools"
@@ -440,7 +430,7 @@ class Squashfs(FileTree):
             stream = proc.stdout
             assert stream is not None
             try:
-                yield from iter(functools.partial(stream.readline, 1 << 16), b'')
+                yield from iter(functools.partial(stream.read, 1 << 17), b'')
             finally:
                 # If the caller stops reading early, SIGPIPE terminates unsquashfs.
                 stream.close()
