@@ -217,16 +217,12 @@ class _LibrarySearch:
         self.by_name: Dict[str, Optional[LoadedFile]] = {}
         self.by_file: Dict[str, LoadedFile] = {}
         self.program: Optional[LoadedFile] = None
+        #: {(name, path of the requester): path of the file that prefetch_needed() has found}
+        self.prefetched: Dict[Tuple[str, Optional[str]], Optional[str]] = {}
 
     def uses_musl(self) -> bool:
         """Return whether the loader of the process is musl's loader."""
         return _get_loader_config(self.container, self.program).musl
-
-    def find_machine(self) -> Optional[str]:
-        """
-        Return the processor architecture of the program, None before the program is loaded.
-        """
-        return self.loaded[0].facts.machine if self.loaded else None
 
     def find_path(self, name: str, requester: Optional[LoadedFile]) -> Optional[str]:
         """Return the path of the library `name` that `requester` needs, None if not found."""
@@ -234,18 +230,12 @@ class _LibrarySearch:
             return self.listed[name]
         if self.uses_musl() and _MUSL_BUILTINS.match(name):
             return _get_loader_config(self.container, self.program).interpreter
+        first = self.loaded[0].facts if self.loaded else self.container.read_loader_config(None)
+        path = self.prefetched.get((name, requester and requester.path))
+        if path and _matches_machine(path, self.container, first.machine):
+            return path
         return find_library(
-            name,
-            requester,
-            self.container,
-            self.library_path,
-            self.program,
-            self.find_machine()
-            or (
-                requester.facts.machine
-                if requester
-                else _get_loader_config(self.container, None).machine
-            ),
+            name, requester, self.container, self.library_path, self.program, first.machine
         )
 
     def is_resolved(self, name: str) -> bool:
@@ -278,7 +268,7 @@ class _LibrarySearch:
             facts = self.container.read_elf_files([path]).get(path)
             # find_path() has skipped files for another processor. But if `name` is a path, glibc
             # does not search on, and fails.
-            if facts is None or self.loaded and facts[1].machine != self.find_machine():
+            if facts is None or self.loaded and facts[1].machine != self.loaded[0].facts.machine:
                 self.by_name[name] = None
                 self.broken.append((path, requester))
                 return
@@ -318,6 +308,7 @@ class _LibrarySearch:
                     path = find_library(
                         name, library, self.container, self.library_path, self.program
                     )
+                    self.prefetched[name, library.path] = path
                     paths.update([path] if path else [])
         self.container.read_elf_files(sorted(paths))
 
