@@ -171,9 +171,7 @@ class _ElfReader:
         if kind not in (2, 3) or version != 1:
             raise _DamagedElfError('the file is neither a program nor a shared library')
         # No 64-bit program loads a 32-bit library, so that only the processor of the file matters.
-        _, table, _, _, _, size, count = (
-            self.unpack('QQQIHHH', 24) if self.bits == 64 else [0, 0, 0, 0, 0, 0, 0]
-        )
+        _, table, _, _, _, size, count = self.unpack('QQQIHHH', 24) if self.bits == 64 else [0] * 7
         form = 'IIQQQQQQ'
         if count and size != struct.calcsize('<' + form):
             raise _DamagedElfError(
@@ -388,17 +386,12 @@ class _ElfReader:
             start = self.find_offset(self.get_tag(DT_GNU_HASH))[0]
             buckets, first, bloom, _ = self.unpack('IIII', start)
             start += 16 + bloom * 8
-            last = max(
-                [
-                    number
-                    for (number,) in self.iterate_entries('I', self.read_bytes(start, buckets * 4))
-                ]
-                or [0]
-            )
+            numbers = self.iterate_entries('I', self.read_bytes(start, buckets * 4))
+            last = max(numbers, default=(0,))[0]
             if last < first:
                 # The file exports no symbol. For such a file GNU ld writes the number 1, although
                 # the file may need more symbols.
-                return self._require_sensible_count(max(first, self.read_relocations()[2] + 1))
+                return max(first, self.read_relocations()[2] + 1)
             start += buckets * 4 + (last - first) * 4
             while True:
                 for (number,) in self.iterate_entries(
@@ -406,21 +399,11 @@ class _ElfReader:
                 ):
                     last += 1
                     if number & 1:
-                        return self._require_sensible_count(last)
+                        return last
                 start += 4096
         if DT_HASH in self.dynamic:
-            return self._require_sensible_count(
-                self.unpack('II', self.find_offset(self.get_tag(DT_HASH))[0])[1]
-            )
+            return self.unpack('II', self.find_offset(self.get_tag(DT_HASH))[0])[1]
         return 0
-
-    @staticmethod
-    def _require_sensible_count(count: int) -> int:
-        if count > _MAX_SYMBOLS:
-            raise _DamagedElfError(
-                f'the file is damaged: the file has {count} symbols, more than the limit of {_MAX_SYMBOLS}'
-            )
-        return count
 
     def read_symbols(
         self, names: Dict[int, str]
@@ -438,6 +421,10 @@ class _ElfReader:
         count = self.count_symbols() if DT_SYMTAB in self.dynamic else 0
         if not count:
             return exported, needed
+        if count > _MAX_SYMBOLS:
+            raise _DamagedElfError(
+                f'the file is damaged: the file has {count} symbols, more than the limit of {_MAX_SYMBOLS}'
+            )
         form = 'IBBHQQ'
         table = self.read_tag_bytes(DT_SYMTAB, count * struct.calcsize('<' + form))
         data = self.read_tag_bytes(DT_VERSYM, count * 2) if DT_VERSYM in self.dynamic else b''

@@ -217,8 +217,6 @@ class _LibrarySearch:
         self.by_name: Dict[str, Optional[LoadedFile]] = {}
         self.by_file: Dict[str, LoadedFile] = {}
         self.program: Optional[LoadedFile] = None
-        #: {(name, path of the requester): path of the file that prefetch_needed() has found}
-        self.prefetched: Dict[Tuple[str, Optional[str]], Optional[str]] = {}
 
     def uses_musl(self) -> bool:
         """Return whether the loader of the process is musl's loader."""
@@ -231,9 +229,6 @@ class _LibrarySearch:
         if self.uses_musl() and _MUSL_BUILTINS.match(name):
             return _get_loader_config(self.container, self.program).interpreter
         first = self.loaded[0].facts if self.loaded else self.container.read_loader_config(None)
-        path = self.prefetched.get((name, requester and requester.path))
-        if path and _matches_machine(path, self.container, first.machine):
-            return path
         return find_library(
             name, requester, self.container, self.library_path, self.program, first.machine
         )
@@ -288,29 +283,11 @@ class _LibrarySearch:
         from `start` on need. The result is the number of all loaded files.
         """
         while start < len(self.loaded):
-            self.prefetch_needed(self.loaded[start:])
             for library in self.loaded[start:]:
                 start += 1
                 for name in library.facts.needed:
                     self.load_library(name, library)
         return start
-
-    def prefetch_needed(self, libraries: Iterable[LoadedFile]) -> None:
-        """
-        Read the files that `libraries` probably need, with one call of read_elf_files().
-
-        A single call for many files is faster than a separate call for each file.
-        """
-        paths: Set[str] = set()
-        for library in libraries:
-            for name in library.facts.needed:
-                if name not in self.by_name and not self.is_excluded(name):
-                    path = find_library(
-                        name, library, self.container, self.library_path, self.program
-                    )
-                    self.prefetched[name, library.path] = path
-                    paths.update([path] if path else [])
-        self.container.read_elf_files(sorted(paths))
 
 
 def simulate_load(

@@ -196,14 +196,6 @@ def find_commands(image: Image) -> List[Command]:
         if _is_command_name(name) and not MPI_TOOLS.match(name) and _is_readable(image, path)
     }
     elf = image.read_elf_files(sorted(paths.values()))
-    # Read the libraries of all programs with few calls of unsquashfs.
-    files, seen = elf, {''}
-    while files:
-        needed = {
-            image.libraries.get(name) or '' for each in files.values() for name in each.needed
-        }
-        files = image.read_elf_files(sorted(needed - seen))
-        seen |= needed
     commands = [
         _inspect_program(image, name, path, elf[path])
         for name, path in sorted(paths.items())
