@@ -67,11 +67,12 @@ _ROCR_VERSION = re.compile(
 _CUDA_WHEEL = r'.*/nvidia_cuda_runtime(_cu\d+)?-[\d.]+\.dist-info/METADATA'
 #: Soname of the C library of an MPI -> MPI family, in the order in which this project prefers the
 #: MPIs of an image. MPICH, Cray MPICH, Intel MPI and MVAPICH share the MPICH ABI and libmpi.so.12
-#: (mpich.org, "MPICH ABI Compatibility Initiative"). The MPI 5.0 standard defines the standard ABI (chapter "Application Binary Interface"). libmpi_abi.so.0 is a
-#: mistake of MPICH 5.0.0 and 5.0.1 (pmodels/mpich PR 7867). The compiler wrappers of HPE link
-#: programs with a build of Cray MPICH whose soname names the compiler, up to 9.0.1 with the release
-#: of GCC (public outputs of ldd on Delta, Frontier, LUMI, Perlmutter, Polaris and Tuolumne). Only
-#: the module cray-mpich-abi leads to libmpi.so.12
+#: (mpich.org, "MPICH ABI Compatibility Initiative"). The MPI 5.0 standard defines the standard ABI
+#: (chapter "Application Binary Interface"). libmpi_abi.so.0 is a mistake of MPICH 5.0.0 and 5.0.1
+#: (pmodels/mpich PR 7867). The compiler wrappers of HPE link programs with a build of Cray MPICH
+#: whose soname names the compiler, up to 9.0.1 with the release of GCC (public outputs of ldd on
+#: Delta, Frontier, LUMI, Perlmutter, Polaris and Tuolumne). Only the module cray-mpich-abi leads to
+#: libmpi.so.12
 MPI_FAMILIES = {
     'libmpi.so.12': 'MPICH ABI',
     'libmpi.so.40': 'Open MPI',
