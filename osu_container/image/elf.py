@@ -16,11 +16,11 @@ ld.so ignores and which may be missing in a file.
 """
 
 import os
+import re
 import struct
 from typing import (
     BinaryIO,
     Dict,
-    Iterable,
     Iterator,
     List,
     NamedTuple,
@@ -76,22 +76,18 @@ class ElfFacts(NamedTuple):
 
 
 #: e_machine -> (name in readelf, usual class in bits, usual byte order, number of the relocation
-#: type JUMP_SLOT, number of the relocation type COPY). Source: <elf.h>. The table has the
-#: processors of Slurm systems, and the 32-bit processors that are compatible with these
+#: type JUMP_SLOT, number of the relocation type COPY, name of a 64-bit processor in the output of
+#: `uname -m`). Source: <elf.h>. The table has the processors of Slurm systems, and the 32-bit processors that are
+#: compatible with these
 MACHINES = {
-    3: ('Intel 80386', 32, '<', 7, 5),
-    62: ('Advanced Micro Devices X86-64', 64, '<', 7, 5),
-    183: ('AArch64', 64, '<', 1026, 1024),
-    21: ('PowerPC64', 64, '<', 21, 19),
-    243: ('RISC-V', 64, '<', 5, 4),
+    3: ('Intel 80386', 32, '<', 7, 5, ''),
+    62: ('Advanced Micro Devices X86-64', 64, '<', 7, 5, 'x86_64'),
+    183: ('AArch64', 64, '<', 1026, 1024, 'aarch64'),
+    21: ('PowerPC64', 64, '<', 21, 19, 'ppc64le'),
+    243: ('RISC-V', 64, '<', 5, 4, 'riscv64'),
 }
 #: Name of a processor in the output of `uname -m` -> ElfFacts.machine
-MACHINE_NAMES = {
-    'x86_64': MACHINES[62][0],
-    'aarch64': MACHINES[183][0],
-    'ppc64le': MACHINES[21][0],
-    'riscv64': MACHINES[243][0],
-}
+MACHINE_NAMES = {row[-1]: row[0] for row in MACHINES.values() if row[-1]}
 
 #: Constants of <elf.h>: types of segments, tags of the dynamic section, flags, bindings of symbols
 PT_LOAD, PT_DYNAMIC, PT_INTERP, PT_GNU_PROPERTY = 1, 2, 3, 0x6474E553
@@ -132,7 +128,6 @@ STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE = 1, 2, 10
 _MAX_SYMBOLS, _MAX_RELOCATIONS, _MAX_TEXT = 4 << 20, 8 << 20, 128 << 20
 #: Maximum number of symbol versions; the number of a version has 15 bits
 _MAX_VERSIONS = 1 << 15
-_RELOCATIONS_PER_READ = 1 << 16
 
 
 class ElfError(Exception):
@@ -154,17 +149,11 @@ class _ElfReader:
     def __init__(self, handle: BinaryIO) -> None:
         self.handle, self.size = handle, os.fstat(handle.fileno()).st_size
         ident = self.read_bytes(0, min(16, self.size))
-        if len(ident) < 16 or ident[:4] != b'\x7fELF':
+        if ident[:4] != b'\x7fELF':
             raise _DamagedElfError('the file is not an ELF file')
-        # The file has an invalid class, byte order, version, system or padding. glibc checks these
-        # fields and more (elf/dl-load.c, open_verify).
-        if (
-            ident[4] not in (1, 2)
-            or ident[5] not in (1, 2)
-            or ident[6] != 1
-            or ident[7] not in (0, 3)
-            or any(ident[9:])
-        ):
+        # After the first four bytes: class, byte order, version, system, any byte, padding. glibc
+        # checks these fields and more (elf/dl-load.c, open_verify).
+        if not re.match(rb'....[\x01\x02][\x01\x02]\x01[\x00\x03].\x00{7}', ident, re.S):
             raise _DamagedElfError('the file is damaged: the ELF header is not valid for Linux')
         self.bits, self.order = 32 * ident[4], '<>'[ident[5] - 1]
         kind, self.number, version = self.unpack('HHI', 16)
@@ -458,7 +447,7 @@ class _ElfReader:
         The number of a symbol is the index of the symbol in the symbol table. A copied symbol has a
         relocation of type COPY, which copies the data of a library's symbol into the program.
         """
-        jump_slot, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:]
+        jump_slot, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:5]
         resolved_at_load: Set[int] = set()
         copied: Set[int] = set()
         highest, budget = 0, _MAX_RELOCATIONS
@@ -481,18 +470,15 @@ class _ElfReader:
                 raise _DamagedElfError(
                     f'the file is damaged: the file has more than {_MAX_RELOCATIONS} relocations'
                 )
-            for place in range(begin, end, entry * _RELOCATIONS_PER_READ):
-                piece = self.read_bytes(
-                    offset + place, min(entry * _RELOCATIONS_PER_READ, end - place)
-                )
-                for numbers in self.iterate_entries(form, piece):
-                    symbol, kind = numbers[1] >> 32, numbers[1] & 0xFFFFFFFF
-                    highest = max(highest, symbol)
-                    # ld.so resolves a jump slot at the first call, all others at load time.
-                    if symbol and kind != jump_slot:
-                        resolved_at_load.add(symbol)
-                        if kind == copy:
-                            copied.add(symbol)
+            data = self.read_bytes(offset + begin, max(0, end - begin))
+            for numbers in self.iterate_entries(form, data):
+                symbol, kind = numbers[1] >> 32, numbers[1] & 0xFFFFFFFF
+                highest = max(highest, symbol)
+                # ld.so resolves a jump slot at the first call, all others at load time.
+                if symbol and kind != jump_slot:
+                    resolved_at_load.add(symbol)
+                    if kind == copy:
+                        copied.add(symbol)
         return resolved_at_load, copied, highest
 
     def read_facts(self, path: str) -> ElfFacts:
@@ -551,14 +537,3 @@ def read_elf(path: str) -> ElfFacts:
         raise ElfError(f"{path}: {err}")
     except OSError as err:
         raise ElfError(f"{path} cannot be read: {err.strerror}")
-
-
-def read_elf_files(paths: Iterable[str]) -> Dict[str, ElfFacts]:
-    """Return {path: ElfFacts} for those of `paths` that are readable ELF files."""
-    files = {}
-    for path in paths:
-        try:
-            files[path] = read_elf(path)
-        except ElfError:  # The file is a script or another text.
-            continue
-    return files

@@ -7,7 +7,6 @@ the package squashfs-tools; SingularityCE and Apptainer also need squashfs-tools
 unpacked, the module reads the folder of the image directly.
 """
 
-import binascii
 import errno
 import functools
 import itertools
@@ -39,7 +38,7 @@ from typing import (
 from osu_container.base.files import SIZE_LIMITS, open_plain_file, read_plain_file
 from osu_container.base.outputs import make_work_folder
 from osu_container.base.shell import quote
-from osu_container.image.elf import MACHINE_NAMES, ElfFacts, read_elf_files
+from osu_container.image.elf import MACHINE_NAMES, ElfError, ElfFacts, read_elf
 from osu_container.image.environment import (
     DEFAULT_PATH,
     RUNTIME_LIBRARIES,
@@ -320,7 +319,7 @@ class Squashfs(FileTree):
         # A file name in the image could contain a line end and forge a line. Therefore TOP is
         # random, and each part of the list between two TOPs is a file name, followed by a line end
         # and by the beginning of the next line.
-        top, listed, start, rest = binascii.hexlify(os.urandom(8)), 0, b'', b''
+        top, listed, start, rest = os.urandom(8).hex().encode(), 0, b'', b''
         try:
             for block in itertools.chain(self._run_unsquashfs(['-lln', '-d', top.decode()]), [b'']):
                 listed += len(block)
@@ -442,7 +441,7 @@ class Squashfs(FileTree):
         if missing:
             self._require_copyable(missing, folder)
             # Each call has a new folder, so that unsquashfs cannot follow a link of an earlier call.
-            target = tempfile.mkdtemp(dir=os.path.realpath(folder))
+            target = os.path.join(os.path.realpath(folder), os.urandom(8).hex())
             # unsquashfs interprets names as patterns, so escape the special characters.
             try:
                 for _ in self._run_unsquashfs(
@@ -773,10 +772,11 @@ class Image:
             raise ImageError(
                 f"cannot read {', '.join(unreadable)} in {self.path}: Permission denied"
             )
-        facts = read_elf_files(sorted(set(copies.values())))
         for path in unread:
-            elf = facts.get(copies[path])
-            self._elf_facts[path] = elf and elf._replace(path='image:' + path)
+            try:
+                self._elf_facts[path] = read_elf(copies[path])._replace(path='image:' + path)
+            except ElfError:  # The file is a script or another text.
+                self._elf_facts[path] = None
 
     def read_file(self, path: str) -> bytes:
         """Return the content of a file of the image, or raise ImageError."""
