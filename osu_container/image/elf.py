@@ -181,11 +181,7 @@ class _ElfReader:
                     f'the program headers is {offset + length}'
                 )
         self.dynamic = self._read_dynamic()
-        self.strings = (
-            self.read_tag_bytes(DT_STRTAB, self.get_tag(DT_STRSZ))
-            if DT_STRTAB in self.dynamic
-            else b''
-        )
+        self.strings = self.read_tag_bytes(DT_STRTAB, self.get_tag(DT_STRSZ))
 
     def read_bytes(self, offset: int, size: int) -> bytes:
         if size > _MAX_TEXT or offset + size > self.size:
@@ -261,8 +257,11 @@ class _ElfReader:
         """
         Return `size` bytes from the address that is the value of `tag`.
 
-        If the segment of the file ends earlier, the result has fewer bytes.
+        If the segment of the file ends earlier, the result has fewer bytes. If the dynamic section
+        has no such tag, the result is empty.
         """
+        if tag not in self.dynamic:
+            return b''
         offset, available = self.find_offset(self.get_tag(tag))
         return self.read_bytes(offset, min(size, available))
 
@@ -301,17 +300,10 @@ class _ElfReader:
     def format_machine(self) -> str:
         """Return the name of the file's processor, for the field ElfFacts.machine."""
         name, bits, order = MACHINES.get(self.number, (f'machine {self.number}', 64, '<'))[:3]
-        return (
-            name
-            + (f', {self.bits}-bit' if self.bits != bits else '')
-            + (
-                ''
-                if self.order == order
-                else ', little-endian'
-                if self.order == '<'
-                else ', big-endian'
-            )
-        )
+        parts = [name] + [f'{self.bits}-bit'] * (self.bits != bits)
+        if self.order != order:
+            parts.append('little-endian' if self.order == '<' else 'big-endian')
+        return ', '.join(parts)
 
     def iterate_versions(
         self, tag: int, count: int, form: str, links: int
@@ -407,16 +399,14 @@ class _ElfReader:
         """
         exported: Set[str] = set()
         needed: Dict[int, Union[str, Tuple[str, str]]] = {}
-        count = self.count_symbols() if DT_SYMTAB in self.dynamic else 0
-        if not count:
-            return exported, needed
+        count = self.count_symbols()
         if count > _MAX_SYMBOLS:
             raise _DamagedElfError(
                 f'the file is damaged: the file has {count} symbols, more than the limit of {_MAX_SYMBOLS}'
             )
         form = 'IBBHQQ'
         table = self.read_tag_bytes(DT_SYMTAB, count * struct.calcsize('<' + form))
-        data = self.read_tag_bytes(DT_VERSYM, count * 2) if DT_VERSYM in self.dynamic else b''
+        data = self.read_tag_bytes(DT_VERSYM, count * 2)
         numbers = [number & 0x7FFF for (number,) in self.iterate_entries('H', data)]
         strings, budget = self.strings, _MAX_TEXT // 4
         for index, (start, info, _, section, _, _) in enumerate(self.iterate_entries(form, table)):
