@@ -111,13 +111,13 @@ class FileTree:
         """
         Return the sorted paths of all files, folders and links that match `pattern`.
 
-        pattern: regular expression for the whole path. It begins with a literal text, or with `.*/`
-        and a literal text, because a search for a literal text is fast.
+        pattern: regular expression for the whole path. The pattern begins with a literal text, or
+        with `.*` and a literal text, because a search for a literal text is fast.
         """
         if self._text is None:
             # As a str, one unusual file name would double the size of the text.
             self._text = '\n'.join(['', *self.entries]).encode(_ENCODING, 'surrogateescape')
-        text, is_anywhere = self._text, pattern.startswith('.*/')
+        text, is_anywhere = self._text, pattern.startswith('.*')
         whole = '(?:%s)$' % (pattern[2:] if is_anywhere else r'\n' + pattern)
         regex = re.compile(os.fsencode(whole), re.M)
         paths = (
