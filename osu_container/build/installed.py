@@ -151,7 +151,7 @@ def unpack_image(sif: Union[str, Path], folder: Path, patterns: Iterable[str] = 
             stderr=subprocess.PIPE,
             universal_newlines=True,
             errors='replace',
-            preexec_fn=lambda: limit_resources(_UNPACK_SECONDS),
+            preexec_fn=lambda: limit_resources(0, _UNPACK_SECONDS),
         )
     except FileNotFoundError as err:
         raise ImageBuildError(

@@ -8,7 +8,6 @@ image/loader.py searches the default folders of the host.
 
 import os
 import re
-from collections import OrderedDict
 from typing import Callable, Dict, Iterable, List, Optional, Sequence, Tuple
 
 from osu_container.image.elf import ElfError, ElfFacts, read_elf
@@ -148,14 +147,14 @@ def collect_dependencies(
         )
 
     if not paths:
-        return OrderedDict(), []
+        return {}, []
     process = simulate_load(paths[1:] + paths[:1], host, [], is_excluded=is_excluded)
     for path, _ in process.broken:
         host.read_elf(path)  # This raises ElfError if the file is damaged.
         raise ElfError(
             f"{path} is built for another processor than the library that needs the file"
         )
-    libraries = OrderedDict(zip(start_sonames, (host.read_elf(path) for path in paths)))
+    libraries = dict(zip(start_sonames, map(host.read_elf, paths)))
     for library in process.loaded:
         if library.requester is not None or library.path not in paths:
             libraries.setdefault(library.name, library.facts)

@@ -16,11 +16,11 @@ ld.so ignores and which may be missing in a file.
 """
 
 import os
+import re
 import struct
 from typing import (
     BinaryIO,
     Dict,
-    Iterable,
     Iterator,
     List,
     NamedTuple,
@@ -76,22 +76,18 @@ class ElfFacts(NamedTuple):
 
 
 #: e_machine -> (name in readelf, usual class in bits, usual byte order, number of the relocation
-#: type JUMP_SLOT, number of the relocation type COPY). Source: <elf.h>. The table has the
-#: processors of Slurm systems, and the 32-bit processors that are compatible with these
+#: type JUMP_SLOT, number of the relocation type COPY, name of a 64-bit processor in the output of
+#: `uname -m`). Source: <elf.h>. The table has the processors of Slurm systems, and the 32-bit processors that are
+#: compatible with these
 MACHINES = {
-    3: ('Intel 80386', 32, '<', 7, 5),
-    62: ('Advanced Micro Devices X86-64', 64, '<', 7, 5),
-    183: ('AArch64', 64, '<', 1026, 1024),
-    21: ('PowerPC64', 64, '<', 21, 19),
-    243: ('RISC-V', 64, '<', 5, 4),
+    3: ('Intel 80386', 32, '<', 7, 5, ''),
+    62: ('Advanced Micro Devices X86-64', 64, '<', 7, 5, 'x86_64'),
+    183: ('AArch64', 64, '<', 1026, 1024, 'aarch64'),
+    21: ('PowerPC64', 64, '<', 21, 19, 'ppc64le'),
+    243: ('RISC-V', 64, '<', 5, 4, 'riscv64'),
 }
 #: Name of a processor in the output of `uname -m` -> ElfFacts.machine
-MACHINE_NAMES = {
-    'x86_64': MACHINES[62][0],
-    'aarch64': MACHINES[183][0],
-    'ppc64le': MACHINES[21][0],
-    'riscv64': MACHINES[243][0],
-}
+MACHINE_NAMES = {row[-1]: row[0] for row in MACHINES.values() if row[-1]}
 
 #: Constants of <elf.h>: types of segments, tags of the dynamic section, flags, bindings of symbols
 PT_LOAD, PT_DYNAMIC, PT_INTERP, PT_GNU_PROPERTY = 1, 2, 3, 0x6474E553
@@ -132,7 +128,6 @@ STB_GLOBAL, STB_WEAK, STB_GNU_UNIQUE = 1, 2, 10
 _MAX_SYMBOLS, _MAX_RELOCATIONS, _MAX_TEXT = 4 << 20, 8 << 20, 128 << 20
 #: Maximum number of symbol versions; the number of a version has 15 bits
 _MAX_VERSIONS = 1 << 15
-_RELOCATIONS_PER_READ = 1 << 16
 
 
 class ElfError(Exception):
@@ -154,26 +149,18 @@ class _ElfReader:
     def __init__(self, handle: BinaryIO) -> None:
         self.handle, self.size = handle, os.fstat(handle.fileno()).st_size
         ident = self.read_bytes(0, min(16, self.size))
-        if len(ident) < 16 or ident[:4] != b'\x7fELF':
+        if ident[:4] != b'\x7fELF':
             raise _DamagedElfError('the file is not an ELF file')
-        # The file has an invalid class, byte order, version, system or padding. glibc checks these
-        # fields and more (elf/dl-load.c, open_verify).
-        if (
-            ident[4] not in (1, 2)
-            or ident[5] not in (1, 2)
-            or ident[6] != 1
-            or ident[7] not in (0, 3)
-            or any(ident[9:])
-        ):
+        # After the first four bytes: class, byte order, version, system, any byte, padding. glibc
+        # checks these fields and more (elf/dl-load.c, open_verify).
+        if not re.match(rb'....[\x01\x02][\x01\x02]\x01[\x00\x03].\x00{7}', ident, re.S):
             raise _DamagedElfError('the file is damaged: the ELF header is not valid for Linux')
         self.bits, self.order = 32 * ident[4], '<>'[ident[5] - 1]
         kind, self.number, version = self.unpack('HHI', 16)
         if kind not in (2, 3) or version != 1:
             raise _DamagedElfError('the file is neither a program nor a shared library')
         # No 64-bit program loads a 32-bit library, so that only the processor of the file matters.
-        _, table, _, _, _, size, count = (
-            self.unpack('QQQIHHH', 24) if self.bits == 64 else [0, 0, 0, 0, 0, 0, 0]
-        )
+        _, table, _, _, _, size, count = self.unpack('QQQIHHH', 24) if self.bits == 64 else [0] * 7
         form = 'IIQQQQQQ'
         if count and size != struct.calcsize('<' + form):
             raise _DamagedElfError(
@@ -194,11 +181,7 @@ class _ElfReader:
                     f'the program headers is {offset + length}'
                 )
         self.dynamic = self._read_dynamic()
-        self.strings = (
-            self.read_tag_bytes(DT_STRTAB, self.get_tag(DT_STRSZ))
-            if DT_STRTAB in self.dynamic
-            else b''
-        )
+        self.strings = self.read_tag_bytes(DT_STRTAB, self.get_tag(DT_STRSZ))
 
     def read_bytes(self, offset: int, size: int) -> bytes:
         if size > _MAX_TEXT or offset + size > self.size:
@@ -274,8 +257,11 @@ class _ElfReader:
         """
         Return `size` bytes from the address that is the value of `tag`.
 
-        If the segment of the file ends earlier, the result has fewer bytes.
+        If the segment of the file ends earlier, the result has fewer bytes. If the dynamic section
+        has no such tag, the result is empty.
         """
+        if tag not in self.dynamic:
+            return b''
         offset, available = self.find_offset(self.get_tag(tag))
         return self.read_bytes(offset, min(size, available))
 
@@ -314,17 +300,10 @@ class _ElfReader:
     def format_machine(self) -> str:
         """Return the name of the file's processor, for the field ElfFacts.machine."""
         name, bits, order = MACHINES.get(self.number, (f'machine {self.number}', 64, '<'))[:3]
-        return (
-            name
-            + (f', {self.bits}-bit' if self.bits != bits else '')
-            + (
-                ''
-                if self.order == order
-                else ', little-endian'
-                if self.order == '<'
-                else ', big-endian'
-            )
-        )
+        parts = [name] + [f'{self.bits}-bit'] * (self.bits != bits)
+        if self.order != order:
+            parts.append('little-endian' if self.order == '<' else 'big-endian')
+        return ', '.join(parts)
 
     def iterate_versions(
         self, tag: int, count: int, form: str, links: int
@@ -388,17 +367,12 @@ class _ElfReader:
             start = self.find_offset(self.get_tag(DT_GNU_HASH))[0]
             buckets, first, bloom, _ = self.unpack('IIII', start)
             start += 16 + bloom * 8
-            last = max(
-                [
-                    number
-                    for (number,) in self.iterate_entries('I', self.read_bytes(start, buckets * 4))
-                ]
-                or [0]
-            )
+            numbers = self.iterate_entries('I', self.read_bytes(start, buckets * 4))
+            last = max(numbers, default=(0,))[0]
             if last < first:
                 # The file exports no symbol. For such a file GNU ld writes the number 1, although
                 # the file may need more symbols.
-                return self._require_sensible_count(max(first, self.read_relocations()[2] + 1))
+                return max(first, self.read_relocations()[2] + 1)
             start += buckets * 4 + (last - first) * 4
             while True:
                 for (number,) in self.iterate_entries(
@@ -406,21 +380,11 @@ class _ElfReader:
                 ):
                     last += 1
                     if number & 1:
-                        return self._require_sensible_count(last)
+                        return last
                 start += 4096
         if DT_HASH in self.dynamic:
-            return self._require_sensible_count(
-                self.unpack('II', self.find_offset(self.get_tag(DT_HASH))[0])[1]
-            )
+            return self.unpack('II', self.find_offset(self.get_tag(DT_HASH))[0])[1]
         return 0
-
-    @staticmethod
-    def _require_sensible_count(count: int) -> int:
-        if count > _MAX_SYMBOLS:
-            raise _DamagedElfError(
-                f'the file is damaged: the file has {count} symbols, more than the limit of {_MAX_SYMBOLS}'
-            )
-        return count
 
     def read_symbols(
         self, names: Dict[int, str]
@@ -435,12 +399,14 @@ class _ElfReader:
         """
         exported: Set[str] = set()
         needed: Dict[int, Union[str, Tuple[str, str]]] = {}
-        count = self.count_symbols() if DT_SYMTAB in self.dynamic else 0
-        if not count:
-            return exported, needed
+        count = self.count_symbols()
+        if count > _MAX_SYMBOLS:
+            raise _DamagedElfError(
+                f'the file is damaged: the file has {count} symbols, more than the limit of {_MAX_SYMBOLS}'
+            )
         form = 'IBBHQQ'
         table = self.read_tag_bytes(DT_SYMTAB, count * struct.calcsize('<' + form))
-        data = self.read_tag_bytes(DT_VERSYM, count * 2) if DT_VERSYM in self.dynamic else b''
+        data = self.read_tag_bytes(DT_VERSYM, count * 2)
         numbers = [number & 0x7FFF for (number,) in self.iterate_entries('H', data)]
         strings, budget = self.strings, _MAX_TEXT // 4
         for index, (start, info, _, section, _, _) in enumerate(self.iterate_entries(form, table)):
@@ -471,7 +437,7 @@ class _ElfReader:
         The number of a symbol is the index of the symbol in the symbol table. A copied symbol has a
         relocation of type COPY, which copies the data of a library's symbol into the program.
         """
-        jump_slot, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:]
+        jump_slot, copy = MACHINES.get(self.number, ('', 0, '', None, None))[3:5]
         resolved_at_load: Set[int] = set()
         copied: Set[int] = set()
         highest, budget = 0, _MAX_RELOCATIONS
@@ -494,18 +460,15 @@ class _ElfReader:
                 raise _DamagedElfError(
                     f'the file is damaged: the file has more than {_MAX_RELOCATIONS} relocations'
                 )
-            for place in range(begin, end, entry * _RELOCATIONS_PER_READ):
-                piece = self.read_bytes(
-                    offset + place, min(entry * _RELOCATIONS_PER_READ, end - place)
-                )
-                for numbers in self.iterate_entries(form, piece):
-                    symbol, kind = numbers[1] >> 32, numbers[1] & 0xFFFFFFFF
-                    highest = max(highest, symbol)
-                    # ld.so resolves a jump slot at the first call, all others at load time.
-                    if symbol and kind != jump_slot:
-                        resolved_at_load.add(symbol)
-                        if kind == copy:
-                            copied.add(symbol)
+            data = self.read_bytes(offset + begin, max(0, end - begin))
+            for numbers in self.iterate_entries(form, data):
+                symbol, kind = numbers[1] >> 32, numbers[1] & 0xFFFFFFFF
+                highest = max(highest, symbol)
+                # ld.so resolves a jump slot at the first call, all others at load time.
+                if symbol and kind != jump_slot:
+                    resolved_at_load.add(symbol)
+                    if kind == copy:
+                        copied.add(symbol)
         return resolved_at_load, copied, highest
 
     def read_facts(self, path: str) -> ElfFacts:
@@ -564,14 +527,3 @@ def read_elf(path: str) -> ElfFacts:
         raise ElfError(f"{path}: {err}")
     except OSError as err:
         raise ElfError(f"{path} cannot be read: {err.strerror}")
-
-
-def read_elf_files(paths: Iterable[str]) -> Dict[str, ElfFacts]:
-    """Return {path: ElfFacts} for those of `paths` that are readable ELF files."""
-    files = {}
-    for path in paths:
-        try:
-            files[path] = read_elf(path)
-        except ElfError:  # The file is a script or another text.
-            continue
-    return files

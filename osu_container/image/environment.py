@@ -729,18 +729,17 @@ def _follow_wrapper(
 def _follow_env(words: List[Any], environment: Environment) -> Tuple[List[Any], Environment]:
     """Return the (words, environment) of the program that the command `env` starts."""
     rest, variables = words[1:], dict(environment.variables)
+    if rest[:1] == ['-i']:
+        rest, variables = rest[1:], {}
+        environment = environment._replace(default=Variable('', True, words[0]))
     while rest and isinstance(rest[0], str):
         name, is_assignment, value = rest[0].partition('=')
-        if name == '-u' and len(rest) > 1 and isinstance(rest[1], str):
+        if name == '-u' and isinstance((rest + [None])[1], str):
             name, rest = rest[1], rest[1:]  # The value is empty: the variable is unset.
-        elif name == '-i' and len(rest) == len(words) - 1:
-            variables, rest = {}, rest[1:]
-            environment = environment._replace(default=Variable('', True, words[0]))
-            continue
-        elif not is_assignment and name[:1] != '-':
-            return rest, environment._replace(variables=variables)
-        elif not is_assignment:
+        elif name[:1] == '-':
             break
+        elif not is_assignment:
+            return rest, environment._replace(variables=variables)
         variables[name], rest = Variable(value, True, words[0]), rest[1:]
     raise UndeterminedError(f'cannot tell which program {words[0]} starts')
 

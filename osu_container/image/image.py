@@ -7,10 +7,8 @@ the package squashfs-tools; SingularityCE and Apptainer also need squashfs-tools
 unpacked, the module reads the folder of the image directly.
 """
 
-import binascii
 import errno
 import functools
-import hashlib
 import itertools
 import mmap
 import os
@@ -40,8 +38,7 @@ from typing import (
 from osu_container.base.files import SIZE_LIMITS, open_plain_file, read_plain_file
 from osu_container.base.outputs import make_work_folder
 from osu_container.base.shell import quote
-from osu_container.base.streams import prepare_child
-from osu_container.image.elf import MACHINE_NAMES, ElfFacts, read_elf_files
+from osu_container.image.elf import MACHINE_NAMES, ElfError, ElfFacts, read_elf
 from osu_container.image.environment import (
     DEFAULT_PATH,
     RUNTIME_LIBRARIES,
@@ -67,34 +64,26 @@ _ROCR_VERSION = re.compile(
 #: Pattern for the metadata of the wheel with CUDA's runtime. The names of the libraries in this
 #: wheel do not contain the release
 _CUDA_WHEEL = r'.*/nvidia_cuda_runtime(_cu\d+)?-[\d.]+\.dist-info/METADATA'
-#: Soname of the C library of an MPI -> MPI family. MPICH, Cray MPICH, Intel MPI and MVAPICH share
-#: the MPICH ABI and libmpi.so.12 (mpich.org, "MPICH ABI Compatibility Initiative"). The MPI 5.0
-#: standard defines the standard ABI (chapter "Application Binary Interface"). libmpi_abi.so.0 is a
-#: mistake of MPICH 5.0.0 and 5.0.1 (pmodels/mpich PR 7867). The compiler wrappers of HPE link
-#: programs with a build of Cray MPICH whose soname names the compiler, up to 9.0.1 with the release
-#: of GCC (public outputs of ldd on Delta, Frontier, LUMI, Perlmutter, Polaris and Tuolumne). Only
-#: the module cray-mpich-abi leads to libmpi.so.12
+#: Soname of the C library of an MPI -> MPI family, in the order in which this project prefers the
+#: MPIs of an image. MPICH, Cray MPICH, Intel MPI and MVAPICH share the MPICH ABI and libmpi.so.12
+#: (mpich.org, "MPICH ABI Compatibility Initiative"). The MPI 5.0 standard defines the standard ABI
+#: (chapter "Application Binary Interface"). libmpi_abi.so.0 is a mistake of MPICH 5.0.0 and 5.0.1
+#: (pmodels/mpich PR 7867). The compiler wrappers of HPE link programs with a build of Cray MPICH
+#: whose soname names the compiler, up to 9.0.1 with the release of GCC (public outputs of ldd on
+#: Delta, Frontier, LUMI, Perlmutter, Polaris and Tuolumne). Only the module cray-mpich-abi leads to
+#: libmpi.so.12
 MPI_FAMILIES = {
     'libmpi.so.12': 'MPICH ABI',
     'libmpi.so.40': 'Open MPI',
     'libmpi.so.20': 'Open MPI',
     'libmpich.so.12': 'MPICH under Debian\'s own soname',
-    'libmpi_abi.so.0': 'the standard ABI of MPI 5 under a wrong soname',
     'libmpi_abi.so.1': 'the standard ABI of MPI 5',
+    'libmpi_abi.so.0': 'the standard ABI of MPI 5 under a wrong soname',
     **{
         'libmpi_%s.so.12' % compiler: "Cray MPICH under HPE's own soname"
         for compiler in 'amd cray gnu gnu_91 gnu_112 gnu_123 nvidia'.split()
     },
 }
-#: MPI families in the order in which this project prefers them if an image has several MPIs
-_PREFERRED_FAMILIES = [
-    'MPICH ABI',
-    'Open MPI',
-    'MPICH under Debian\'s own soname',
-    'the standard ABI of MPI 5',
-    'the standard ABI of MPI 5 under a wrong soname',
-    "Cray MPICH under HPE's own soname",
-]
 
 
 class FileTree:
@@ -114,7 +103,7 @@ class FileTree:
         """
         self.path = path
         self.entries: Dict[str, Tuple[str, str, str, int]] = {}
-        self._text: Optional[bytearray] = None
+        self._text: Optional[bytes] = None
         self._children: Optional[Dict[str, List[str]]] = None
         self._resolved: Dict[str, Optional[str]] = {}
 
@@ -122,24 +111,17 @@ class FileTree:
         """
         Return the sorted paths of all files, folders and links that match `pattern`.
 
-        pattern: regular expression for the whole path. It begins with a literal text, or with `.*/`
-        and a literal text, because a search for a literal text is fast.
+        pattern: regular expression for the whole path. The pattern begins with a literal text, or
+        with `.*` and a literal text, because a search for a literal text is fast.
         """
         if self._text is None:
-            self._text = bytearray()  # As a str, one unusual file name would double its size.
-            paths = iter(self.entries)
-            while True:
-                block = '\n'.join(['', *itertools.islice(paths, 10000)])
-                if not block:
-                    break
-                self._text += block.encode(_ENCODING, 'surrogateescape')
-        text, is_anywhere = self._text, pattern.startswith('.*/')
+            # As a str, one unusual file name would double the size of the text.
+            self._text = '\n'.join(['', *self.entries]).encode(_ENCODING, 'surrogateescape')
+        text, is_anywhere = self._text, pattern.startswith('.*')
         whole = '(?:%s)$' % (pattern[2:] if is_anywhere else r'\n' + pattern)
-        regex = re.compile(whole.encode(_ENCODING, 'surrogateescape'), re.M)
+        regex = re.compile(os.fsencode(whole), re.M)
         paths = (
-            text[text.rfind(b'\n', 0, match.start() + 1) + 1 : match.end()].decode(
-                _ENCODING, 'surrogateescape'
-            )
+            os.fsdecode(text[text.rfind(b'\n', 0, match.start() + 1) + 1 : match.end()])
             for match in regex.finditer(text)
         )
         # A part of a file name with a line end is not a path.
@@ -275,13 +257,6 @@ class FileTree:
         return real_paths
 
 
-def _make_copy_name(path: str) -> str:
-    """Return the file name for a copy of the file `path`; different paths get different names."""
-    name = path.lstrip('/').replace('%', '%25').replace('/', '%2F')
-    # Most file systems limit a file name to 255 bytes.
-    return name if len(os.fsencode(name)) < 240 else hashlib.sha256(os.fsencode(path)).hexdigest()
-
-
 #: Maximum number of files in an image. The list of files takes some 300 bytes of memory per file
 MAX_FILES = 2000000
 #: Maximum length of a path in bytes. A program cannot open a longer path (PATH_MAX in limits.h)
@@ -290,16 +265,17 @@ _MAX_PATH_LENGTH = 4096
 _CPU_SECONDS, _MEMORY_LIMIT = 300, 4 << 30
 
 
-def limit_resources(seconds: int = _CPU_SECONDS) -> None:
+def limit_resources(process: int, seconds: int = _CPU_SECONDS) -> None:
     """
-    Limit the CPU time and the memory of the process that will execute unsquashfs.
+    Limit the CPU time and the memory of the process that executes unsquashfs.
 
-    Without limits, unsquashfs could exhaust this machine when it reads a damaged image.
+    process: number of the process, 0 for the current process. Without limits, unsquashfs could
+    exhaust this machine when it reads a damaged image.
     """
     for kind, limit in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, _MEMORY_LIMIT)):
-        soft, hard = resource.getrlimit(kind)
+        soft, hard = resource.prlimit(process, kind)
         if soft == resource.RLIM_INFINITY or soft > limit:
-            resource.setrlimit(kind, (limit, hard))
+            resource.prlimit(process, kind, (limit, hard))
 
 
 def find_space_problem(folder: str, size: int, remedy: str) -> Optional[str]:
@@ -321,8 +297,6 @@ def find_space_problem(folder: str, size: int, remedy: str) -> Optional[str]:
 
 #: Encoding of file names. os.fsdecode() is slower, because it asks for the encoding at each call
 _ENCODING = sys.getfilesystemencoding()
-#: Letters of `ls -l` for the types of files
-_LETTERS = {letter.encode(): letter for letter in 'dl-bcps'}
 #: Pattern for the messages that unsquashfs prints if the disk is full
 DISK_FULL = re.compile(r'No space left on device|Disk quota exceeded')
 
@@ -338,79 +312,69 @@ class Squashfs(FileTree):
         """
         super().__init__(path)
         self.offset = offset
+        self._copies: Dict[str, str] = {}  #: {path in the image: path of the copy}
         # unsquashfs prints a line such as this one for each file; for a device, `1,  3` replaces
         # the size 1234:
         # drwxr-xr-x 0/0    1234 2026-11-21 03:37 TOP/usr/bin -> target
         # A file name in the image could contain a line end and forge a line. Therefore TOP is
-        # random, and a line without TOP is a part of the previous file name.
-        top = binascii.hexlify(os.urandom(8)).decode()
-        pattern = re.compile(
-            rb'([dl\-bcps])([rwxsStT\-]{9}) \S+ +(\d+)(?:, *\d+)? [\d-]+ [\d:]{5} '
-            + top.encode()
-            + b'(.*)',
-            re.S,
-        )
-        listed = added = 0
-        last: Optional[Tuple[bytes, ...]] = None
-        for line in itertools.chain(self._run_unsquashfs(['-lln', '-d', top]), [b'']):
-            fields = pattern.match(line)
-            listed += len(line)
-            if listed > SIZE_LIMITS['list'] or added > MAX_FILES:
-                raise ImageError(
-                    f"{self.path} contains more than {MAX_FILES} files, or the list of the "
-                    f"files exceeds {SIZE_LIMITS['list'] >> 20} MB. Use an image with fewer files"
-                )
-            if line and not fields:
-                last = last and last[:3] + (last[3] + line,)
-                continue
-            added += self._add_entry(*last) if last else 0
-            last = fields.groups() if fields else None
+        # random, and each part of the list between two TOPs is a file name, followed by a line end
+        # and by the beginning of the next line.
+        top, listed, start, rest = os.urandom(8).hex().encode(), 0, b'', b''
+        try:
+            for block in itertools.chain(self._run_unsquashfs(['-lln', '-d', top.decode()]), [b'']):
+                listed += len(block)
+                if listed > SIZE_LIMITS['list'] or len(self.entries) > MAX_FILES:
+                    raise ImageError(
+                        f"{self.path} contains more than {MAX_FILES} files, or the list of the "
+                        f"files exceeds {SIZE_LIMITS['list'] >> 20} MB. Use an image with fewer files"
+                    )
+                *parts, rest = (rest + block).split(top)
+                for part in parts if block else [*parts, rest]:
+                    name, _, next_start = part.rpartition(b'\n')
+                    if start:
+                        self._add_entry(start, name)
+                    start = next_start
+        except ValueError:  # A line has another format.
+            self.entries = {}
         if not self.entries:
             raise ImageError(
                 f"cannot read {self.path}: the file list of unsquashfs has an unsupported format. "
                 "Update squashfs-tools"
             )
-        # If two files have the same path, unsquashfs before 4.5.1 can write outside of its output
-        # folder (CVE-2021-41072).
-        if added != len(self.entries):
-            raise ImageError(
-                f"{self.path} is damaged: two files in the squashfs have the same path. Copy the "
-                "image again, or build it again"
-            )
 
-    def _add_entry(self, kind: bytes, mode: bytes, size: bytes, name: bytes) -> int:
+    def _add_entry(self, start: bytes, name: bytes) -> None:
         """
-        Add a file from the file list of unsquashfs, and return 1; return 0 without a new file.
+        Add a file from the file list of unsquashfs.
 
-        The arguments are the groups of the pattern for a line of the file list. name: path of the
-        file; for a link, the link target follows the path; the last character is a line end.
+        start: beginning of the line in the file list, up to TOP. name: path of the file; for a
+        link, the link target follows the path.
         """
-        target = ''
-        if kind == b'l':
+        mode, _, size, _ = start.decode().split(None, 3)
+        target = b''
+        if mode[0] == 'l':
             # The name and the target may contain ` -> `. The size of a link is the length of its
             # target, which shows where the target begins.
-            end = len(name) - 1 - int(size)
-            target = name[max(0, end) : -1].decode(_ENCODING, 'surrogateescape')
+            end = len(name) - int(size)
+            target = name[max(0, end) :]
             name = name[: end - 4] if name[max(0, end - 4) : end] == b' -> ' else b''
-        else:
-            name = name[:-1]
         # The entry is the root folder, or no program can open its path.
         if not name or len(name) > _MAX_PATH_LENGTH:
-            return 0
-        # With such a file, unsquashfs can write outside of its output folder (CVE-2021-40153).
-        if b'/..' in name and b'..' in name.split(b'/'):
-            raise ImageError(
-                f"{self.path} is damaged: the squashfs contains a file with the name '..'. Copy "
-                "the image again, or build it again"
-            )
+            return
         path = name.decode(_ENCODING, 'surrogateescape')
+        # With a file `..`, unsquashfs can write outside of its output folder (CVE-2021-40153). If
+        # two files have the same path, unsquashfs before 4.5.1 can (CVE-2021-41072).
+        if path in self.entries or '/..' in path and '..' in path.split('/'):
+            raise ImageError(
+                f"{self.path} is damaged: the squashfs contains two files with the path {path!r}, "
+                "or a file with the name '..'. Copy the image again, or build it again"
+            )
         # sys.intern(): one object per mode, because most files have the same mode
-        self.entries[path] = _LETTERS[kind], sys.intern(mode.decode()), target, int(size)
-        return 1
+        link = target.decode(_ENCODING, 'surrogateescape')
+        self.entries[path] = mode[0], sys.intern(mode[1:]), link, int(size.rstrip(','))
 
     def _run_unsquashfs(self, options: List[str], files: Sequence[str] = ()) -> Iterator[bytes]:
         """
-        Run unsquashfs with `options`, and yield the lines that unsquashfs prints.
+        Run unsquashfs with `options`, and yield the output of unsquashfs in blocks.
 
         files: paths in the image without the leading slash. Raises ImageError if unsquashfs fails.
         """
@@ -421,15 +385,16 @@ class Squashfs(FileTree):
         # A pipe for stderr could fill up and block unsquashfs while this process reads stdout.
         with tempfile.TemporaryFile() as errors:
             try:
-                with prepare_child(limit_resources) as prepare:
-                    proc = subprocess.Popen(
-                        command,
-                        stdin=subprocess.DEVNULL,
-                        stdout=subprocess.PIPE,
-                        stderr=errors,
-                        env=dict(os.environ, LC_ALL='C'),
-                        preexec_fn=prepare,
-                    )
+                proc = subprocess.Popen(
+                    command,
+                    stdin=subprocess.DEVNULL,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    # Without TZ, unsquashfs reads /etc/localtime again for each file.
+                    env=dict(os.environ, LC_ALL='C', TZ='UTC'),
+                )
+                # With preexec_fn, Python would copy the tables of its memory for the new process.
+                limit_resources(proc.pid)
             except FileNotFoundError:
                 raise ImageError(
                     "cannot read a SIF: unsquashfs is not on PATH. Install squashfs-tools"
@@ -442,7 +407,7 @@ class Squashfs(FileTree):
             stream = proc.stdout
             assert stream is not None
             try:
-                yield from iter(functools.partial(stream.readline, 1 << 16), b'')
+                yield from iter(functools.partial(stream.read, 1 << 17), b'')
             finally:
                 # If the caller stops reading early, SIGPIPE terminates unsquashfs.
                 stream.close()
@@ -472,26 +437,30 @@ class Squashfs(FileTree):
         Files that an earlier call has extracted are not extracted again.
         """
         real_paths = self._resolve_all(paths)
-        copies = {path: os.path.join(folder, _make_copy_name(path)) for path in real_paths.values()}
-        missing = sorted(path for path in copies if not os.path.exists(copies[path]))
+        missing = sorted(set(real_paths.values()).difference(self._copies))
         if missing:
             self._require_copyable(missing, folder)
-            scratch = os.path.join(os.path.realpath(folder), 'scratch')
+            # Each call has a new folder, so that unsquashfs cannot follow a link of an earlier call.
+            target = os.path.join(os.path.realpath(folder), os.urandom(8).hex())
             # unsquashfs interprets names as patterns, so escape the special characters.
             try:
                 for _ in self._run_unsquashfs(
-                    ['-n', '-no-xattrs', '-f', '-d', scratch],
+                    ['-n', '-no-xattrs', '-f', '-d', target],
                     [re.sub(r'([*?\[\]\\])', r'\\\1', path.lstrip('/')) for path in missing],
                 ):
                     pass
+                for parent, names, _ in os.walk(target):  # The image's folders may be read-only.
+                    for name in names:
+                        if not os.path.islink(f'{parent}/{name}'):
+                            os.chmod(f'{parent}/{name}', stat.S_IRWXU)
                 for path in missing:
-                    copy = os.path.join(scratch, path.lstrip('/'))
+                    copy = target + path
                     # A link in the extracted path could lead to a file of this machine.
                     if os.path.realpath(copy) != copy or not stat.S_ISREG(os.lstat(copy).st_mode):
                         raise OSError(
                             errno.EINVAL, 'unsquashfs extracted a file that is not a plain file'
                         )
-                    os.rename(copy, copies[path])
+                    self._copies[path] = copy
             except OSError:
                 raise ImageError(
                     f"{self.path} is damaged: unsquashfs cannot extract {path}. Copy the image "
@@ -504,9 +473,7 @@ class Squashfs(FileTree):
                     f"{os.path.dirname(folder)} is full. Set TMPDIR to a folder with more free "
                     f"space. {err}"
                 )
-            finally:
-                shutil.rmtree(scratch, ignore_errors=True)
-        return {path: copies[real] for path, real in real_paths.items()}
+        return {path: self._copies[real] for path, real in real_paths.items()}
 
     def _require_copyable(self, paths: List[str], folder: str) -> None:
         """
@@ -550,47 +517,35 @@ class UnpackedImage(FileTree):
                 "folder to run "
                 f"`chmod -R a+rX {quote(path)}`, or use another image"
             )
-        # Skip folders that this user must not read, such as root's home, because such folders
-        # contain no libraries. Skip /proc, /sys and /dev, because the runtime mounts the folders of
-        # the host there.
-        folders = ['']
-        while folders:
-            below = folders.pop()
-            folders += self._add_folder(below)
+        # os.walk() skips folders that this user must not read, such as root's home, because such
+        # folders contain no libraries. Skip /proc, /sys and /dev, because the runtime mounts the
+        # folders of the host there.
+        top = path.rstrip('/')
+        for parent, folders, files in os.walk(top + '/'):
+            below = parent[len(top) :].rstrip('/')
+            for name in folders + files:
+                self._add_entry(f'{below}/{name}')
+            folders[:] = [name for name in folders if below or name not in ('proc', 'sys', 'dev')]
         if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
             raise ImageError(
                 f"{path} is not an unpacked image: the folder contains neither usr, lib nor bin. "
                 "Name a SIF, or a folder that `apptainer build --sandbox` has written"
             )
 
-    def _add_folder(self, folder: str) -> List[str]:
-        """
-        Add all files in `folder` to `entries`, and return the paths of the subfolders.
-
-        folder: path of the folder in the image, '' for the root folder.
-        """
+    def _add_entry(self, path: str) -> None:
+        """Add the file `path` of the image to `entries`."""
+        file = self.path.rstrip('/') + path
         try:
-            children = list(os.scandir(self.path.rstrip('/') + folder + '/'))
-        except OSError:
-            return []
-        folders = []
-        for child in children:
-            name = folder + '/' + child.name
-            try:
-                status = child.stat(follow_symlinks=False)
-                text = stat.filemode(status.st_mode)
-                target = os.readlink(child.path) if text[0] == 'l' else ''
-            except OSError:  # Another process has removed the file in the meantime.
-                continue
-            self.entries[name] = (text[0], text[1:], target, status.st_size)
-            if len(self.entries) > MAX_FILES:
-                raise ImageError(
-                    f"{self.path} contains more than {MAX_FILES} files. Use an image with "
-                    "fewer files"
-                )
-            if text[0] == 'd' and name not in ('/proc', '/sys', '/dev'):
-                folders.append(name)
-        return folders
+            status = os.lstat(file)
+            mode = stat.filemode(status.st_mode)
+            target = os.readlink(file) if mode[0] == 'l' else ''
+        except OSError:  # Another process has removed the file in the meantime.
+            return
+        self.entries[path] = (mode[0], mode[1:], target, status.st_size)
+        if len(self.entries) > MAX_FILES:
+            raise ImageError(
+                f"{self.path} contains more than {MAX_FILES} files. Use an image with fewer files"
+            )
 
     def copy_files(self, paths: Iterable[str], folder: str) -> Dict[str, str]:
         """Return {path in the image: path on this machine} for `paths`, without copying files."""
@@ -639,16 +594,13 @@ class DefaultLibraries:
 
     def _find_library(self, name: str) -> Optional[str]:
         system = self.image.read_loader_config(None)
-        # The folder of the C library contains no files for other processors, so its files need no
-        # check of the processor.
-        checked_folders = [
-            folder for folder in system.folders if self.image.exists(folder + '/libc.so.6')
-        ][:1]
-        for path in system.list_candidates(name, None):
-            if self.image.exists(path) and (
+        for path in filter(self.image.exists, system.list_candidates(name, None)):
+            # The folder of the C library, and the cache, contain no files for other processors, so
+            # these files need no check of the processor.
+            if (
                 system.musl
-                or posixpath.dirname(path) in checked_folders
                 or path == system.find_cached(name, system.machine)
+                or self.image.exists(posixpath.dirname(path) + '/libc.so.6')
                 or self.image.matches_machine(path, system.machine)
             ):
                 return path
@@ -790,18 +742,41 @@ class Image:
         """
         paths = list(paths)
         unread = [path for path in paths if path not in self._elf_facts]
+        self._store_elf_facts(unread)
+        # Also read the libraries that ld.so probably loads for these files, because a call of
+        # unsquashfs for many files is faster than a call for each file.
+        while unread:
+            unread = self._list_needed_libraries(unread)
+            try:
+                self._store_elf_facts(unread)
+            except ImageError:  # A later call that needs the file raises this error again.
+                break
+        pairs = ((path, self._elf_facts[path]) for path in paths)
+        return {path: elf for path, elf in pairs if elf}
+
+    def _list_needed_libraries(self, paths: Iterable[str]) -> List[str]:
+        """Return the unread libraries that the ELF files `paths` probably need."""
+        needed = set()
+        for facts in filter(None, map(self._elf_facts.get, paths)):
+            above = posixpath.dirname(facts.path[len('image:') :])
+            folders = facts.rpath + facts.runpath + [above] + self.list_library_folders()
+            for name in facts.needed:
+                places = [f'{each}/{name}'.replace('$ORIGIN', above) for each in folders]
+                needed.update([*filter(self.exists, places), self.libraries.get(name)][:1])
+        return sorted(path for path in needed if path and path not in self._elf_facts)
+
+    def _store_elf_facts(self, unread: List[str]) -> None:
         copies = self.tree.copy_files(unread, self.folder)
         unreadable = sorted(path for path in unread if not os.access(copies[path], os.R_OK))
         if unreadable:
             raise ImageError(
                 f"cannot read {', '.join(unreadable)} in {self.path}: Permission denied"
             )
-        facts = read_elf_files(sorted(set(copies.values())))
         for path in unread:
-            elf = facts.get(copies[path])
-            self._elf_facts[path] = elf and elf._replace(path='image:' + path)
-        pairs = ((path, self._elf_facts[path]) for path in paths)
-        return {path: elf for path, elf in pairs if elf}
+            try:
+                self._elf_facts[path] = read_elf(copies[path])._replace(path='image:' + path)
+            except ElfError:  # The file is a script or another text.
+                self._elf_facts[path] = None
 
     def read_file(self, path: str) -> bytes:
         """Return the content of a file of the image, or raise ImageError."""
@@ -1054,15 +1029,11 @@ class Image:
         libraries: List[Tuple[str, str, str]] = []
         for soname, family in MPI_FAMILIES.items():
             paths = [folder + '/' + soname for folder in self.list_library_folders()]
-            path = next(
-                (
-                    path
-                    for path in paths
-                    if self.exists(path)
-                    and self.matches_machine(path, self.read_loader_config(None).machine)
-                ),
-                self.libraries.get(soname),
+            machine = self.read_loader_config(None).machine
+            found = (
+                path for path in filter(self.exists, paths) if self.matches_machine(path, machine)
             )
+            path = next(found, self.libraries.get(soname))
             if path:
                 libraries.append((family, soname, path))
         if not libraries:
@@ -1071,6 +1042,6 @@ class Image:
                 (MPI_FAMILIES[posixpath.basename(path)], posixpath.basename(path), path)
                 for path in self.find_files(f'.*/(?:{names})')
             ]
-        return sorted(
-            libraries, key=lambda item: (_PREFERRED_FAMILIES.index(item[0]), item[1], item[2])
-        )
+        # The table MPI_FAMILIES is in the order of preference.
+        families = list(MPI_FAMILIES.values())
+        return sorted(libraries, key=lambda item: (families.index(item[0]), *item[1:]))

@@ -222,30 +222,15 @@ class _LibrarySearch:
         """Return whether the loader of the process is musl's loader."""
         return _get_loader_config(self.container, self.program).musl
 
-    def find_machine(self) -> Optional[str]:
-        """
-        Return the processor architecture of the program, None before the program is loaded.
-        """
-        return self.loaded[0].facts.machine if self.loaded else None
-
     def find_path(self, name: str, requester: Optional[LoadedFile]) -> Optional[str]:
         """Return the path of the library `name` that `requester` needs, None if not found."""
         if name in self.listed:
             return self.listed[name]
         if self.uses_musl() and _MUSL_BUILTINS.match(name):
             return _get_loader_config(self.container, self.program).interpreter
+        first = self.loaded[0].facts if self.loaded else self.container.read_loader_config(None)
         return find_library(
-            name,
-            requester,
-            self.container,
-            self.library_path,
-            self.program,
-            self.find_machine()
-            or (
-                requester.facts.machine
-                if requester
-                else _get_loader_config(self.container, None).machine
-            ),
+            name, requester, self.container, self.library_path, self.program, first.machine
         )
 
     def is_resolved(self, name: str) -> bool:
@@ -278,7 +263,7 @@ class _LibrarySearch:
             facts = self.container.read_elf_files([path]).get(path)
             # find_path() has skipped files for another processor. But if `name` is a path, glibc
             # does not search on, and fails.
-            if facts is None or self.loaded and facts[1].machine != self.find_machine():
+            if facts is None or self.loaded and facts[1].machine != self.loaded[0].facts.machine:
                 self.by_name[name] = None
                 self.broken.append((path, requester))
                 return
@@ -298,28 +283,11 @@ class _LibrarySearch:
         from `start` on need. The result is the number of all loaded files.
         """
         while start < len(self.loaded):
-            self.prefetch_needed(self.loaded[start:])
             for library in self.loaded[start:]:
                 start += 1
                 for name in library.facts.needed:
                     self.load_library(name, library)
         return start
-
-    def prefetch_needed(self, libraries: Iterable[LoadedFile]) -> None:
-        """
-        Read the files that `libraries` probably need, with one call of read_elf_files().
-
-        A single call for many files is faster than a separate call for each file.
-        """
-        paths: Set[str] = set()
-        for library in libraries:
-            for name in library.facts.needed:
-                if name not in self.by_name and not self.is_excluded(name):
-                    path = find_library(
-                        name, library, self.container, self.library_path, self.program
-                    )
-                    paths.update([path] if path else [])
-        self.container.read_elf_files(sorted(paths))
 
 
 def simulate_load(

@@ -14,7 +14,17 @@ import platform
 import posixpath
 import re
 import struct
-from typing import Callable, Dict, Iterable, List, Optional, Sequence, Set, Tuple
+from typing import (
+    Callable,
+    Dict,
+    Iterable,
+    List,
+    NamedTuple,
+    Optional,
+    Sequence,
+    Set,
+    Tuple,
+)
 
 #: Usual paths of a loader: first glibc's loader for each processor, then musl's loaders
 INTERPRETERS = [
@@ -170,40 +180,28 @@ def _read_cache_levels(data: bytes, order: str, start: int, extension: int) -> L
     return []
 
 
-class LoaderConfig:
-    """
-    The search rules of one loader of glibc or musl.
+def _find_nothing(name: str, machine: Optional[str]) -> Optional[str]:
+    return None
 
-    interpreter: path of the loader. folders: default folders. lib, platform: values of $LIB and
-    $PLATFORM. subfolders: subfolders of glibc-hwcaps that the loader searches in each folder. musl:
-    whether the loader is musl's loader. machine: name of the processor as in ElfFacts. isa_level:
-    highest level of x86-64 that this processor has (2 to 4), None if the loader checks no level.
-    """
 
-    def __init__(
-        self,
-        interpreter: Optional[str],
-        folders: Iterable[str],
-        lib: str = 'lib64',
-        musl: bool = False,
-        subfolders: Iterable[str] = (),
-        find_cached: Optional[Callable[..., Optional[str]]] = None,
-        cpu: Optional[Tuple[str, Set[str]]] = None,
-        machine: Optional[str] = None,
-        isa_level: Optional[int] = None,
-    ) -> None:
-        """
-        Create the search rules of one loader.
+class LoaderConfig(NamedTuple):
+    """The search rules of one loader of glibc or musl."""
 
-        The docstring of the class describes most parameters. find_cached: function
-        find_cached(name, machine) that returns the path of a library in the loader's cache, or
-        None. cpu: result of read_processor().
-        """
-        self.interpreter, self.folders, self.lib, self.musl = interpreter, list(folders), lib, musl
-        self.subfolders, self.machine, self.isa_level = list(subfolders), machine, isa_level
-        self.platform = (cpu or read_processor())[0]
-        #: function find_cached(name, machine), see __init__()
-        self.find_cached = find_cached or (lambda name, machine: None)
+    interpreter: Optional[str]  #: path of the loader
+    folders: List[str]  #: default folders
+    lib: str = 'lib64'  #: value of $LIB
+    musl: bool = False  #: whether the loader is musl's loader
+    #: subfolders of glibc-hwcaps that the loader searches in each folder
+    subfolders: Sequence[str] = ()
+    #: function find_cached(name, machine) that returns the path of a library in the loader's cache,
+    #: or None
+    find_cached: Callable[..., Optional[str]] = _find_nothing
+    #: value of $PLATFORM
+    platform: str = platform.machine()
+    #: name of the processor as in ElfFacts
+    machine: Optional[str] = None
+    #: highest level of x86-64 that this processor has (2 to 4), None if the loader checks no level
+    isa_level: Optional[int] = None
 
     def list_candidates(
         self, name: str, machine: Optional[str], nodeflib: bool = False
@@ -259,24 +257,21 @@ def read_loader_config(
     machine: Optional[str],
     exists: Callable[[str], bool],
     read_file: Callable[[str], bytes],
-    cpu: Optional[Tuple[str, Set[str]]] = None,
 ) -> LoaderConfig:
     """
     Return the search rules of the loader `interpreter` in an image or on a host.
 
     interpreter: path of the loader, None if there is no loader. machine: name of the processor as
-    in ElfFacts. exists, read_file: functions that access the files of the image or host. cpu: result
-    of read_processor().
+    in ElfFacts. exists, read_file: functions that access the files of the image or host.
     """
-    cpu = cpu or read_processor()
     if interpreter and posixpath.basename(interpreter).startswith('ld-musl-'):
         path = re.sub(r'[^/]+/([^/]+)\.so\.1$', r'etc/\1.path', interpreter)
         text = read_file(path) if exists(path) else b'/lib:/usr/local/lib:/usr/lib'
         folders = re.findall('(?m)(?:^|(?<=:))/[^:\n]*', os.fsdecode(text))
-        return LoaderConfig(interpreter, folders, musl=True, cpu=cpu, machine=machine)
+        return LoaderConfig(interpreter, folders, musl=True, machine=machine)
     loader = read_file(interpreter) if interpreter and exists(interpreter) else b''
     folders = find_default_folders(loader, ['/lib64', '/usr/lib64', '/lib', '/usr/lib'])
-    subfolders = list_hwcaps_folders(loader, cpu)
+    subfolders = list_hwcaps_folders(loader, read_processor())
     levels = [folder[len('glibc-hwcaps/') :] for folder in subfolders]
     match = _CACHE_PATH.search(loader)
     path = os.fsdecode(match.group(1)) if match else '/etc/ld.so.cache'
@@ -293,7 +288,6 @@ def read_loader_config(
         resolve_lib_variable(folders),
         subfolders=subfolders,
         find_cached=find_cached,
-        cpu=cpu,
         machine=machine,
         isa_level=len(levels) + 1 if levels else None,
     )

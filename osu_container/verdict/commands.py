@@ -75,11 +75,11 @@ OPENED_MPI = re.compile(rb'lib(?:mpi|mpich|mpi_abi)\.so')
 #: Names that only a program with a static MPI has
 MPI_FUNCTIONS = re.compile(rb'MPIR_CVAR_|ompi_mpi_init|MPI_Init')
 #: Files of a Python package, and of the folder in which auditwheel places libraries of the package
-PACKAGE = r'.*/(?:site|dist)-packages/%s(?:[._]\w+)?(?:/.*|\.py)'
+PACKAGE = r'.*-packages/%s(?:[._]\w+)?(?:/.*|\.py)'
 #: Programs in libexec, without those of compilers, which are large and use no MPI
 LIBEXEC = r'.*/libexec/(?!gcc/).*'
-#: mpi4py's library in a folder that Python searches by default
-MPI4PY = re.compile(r'.*/(?:site|dist)-packages/mpi4py/MPI\.[^/]+\.so')
+#: Pattern for mpi4py's library in a folder that Python searches by default
+MPI4PY = r'.*-packages/mpi4py/MPI\.[^/]+\.so'
 
 
 def list_path_executables(image: Image) -> Dict[str, str]:
@@ -199,7 +199,7 @@ def find_commands(image: Image) -> List[Command]:
     commands += _list_mpi_scripts(
         image, {name: path for name, path in paths.items() if path not in elf}
     )
-    if image.find_files(MPI4PY.pattern):
+    if image.find_files(MPI4PY):
         python = next((name for name in ('python3', 'python') if name in paths), None)
         if python:
             commands.append(Command(python, paths[python], 'has mpi4py'))

@@ -8,14 +8,13 @@ import struct
 import pytest
 
 from osu_container.image import libraries
-from osu_container.image.elf import ElfError, read_elf, read_elf_files
+from osu_container.image.elf import ElfError, read_elf
 from osu_container.image.libraries import (
     ElfSections,
     LibraryVersion,
     identify_library,
     read_library,
 )
-from tests.helpers.elf_folder import ElfFolder
 from tests.helpers.machine import compile_library, mark_repeats_nightly, run
 
 FABRIC = 'FABRIC_1.0 { global: present; };\n'
@@ -40,18 +39,6 @@ def test_error_names_the_file_that_is_no_library(tmp_path, content):
     (tmp_path / 'libmpi.so').write_bytes(content)
     with pytest.raises(ElfError, match='libmpi.so'):
         read_elf(str(tmp_path / 'libmpi.so'))
-
-
-def test_files_that_are_no_elf_are_skipped(tmp_path):
-    folder = ElfFolder(tmp_path / 'image').library('/usr/lib/liba.so', ['libc.so.6'])
-    folder.write('/usr/lib/text.so', 'INPUT ( lib0.so )\n').write('/usr/lib/empty.so', '').link(
-        '/usr/lib/none.so', 'x'
-    )
-    paths = [
-        str(folder.resolve_path(f'/usr/lib/{name}.so'))
-        for name in ('text', 'liba', 'empty', 'none')
-    ]
-    assert read_elf_files(paths) == {paths[1]: read_elf(paths[1])}
 
 
 # ---- comparison with readelf

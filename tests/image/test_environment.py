@@ -591,7 +591,7 @@ WRAPPERS = {
         'exec -a name <call>',
         'env <call>',
         '<call> &',
-        'nice <call>',
+        'env --unset=LD_LIBRARY_PATH <call>',
         'X=1 <call>',
         'exec <call> | cat',
         '<call>; true',

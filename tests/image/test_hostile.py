@@ -26,6 +26,7 @@ from osu_container.image.sif import ImageError
 from osu_container.verdict.site_choice import SettingsError, SiteFile
 from tests.helpers.elf_folder import ElfFolder, fill_good_image, pack, write_sif
 from tests.helpers.hostile import Reader, check_examples
+from tests.helpers.machine import run
 from tests.test_hostile_text import capture_output
 
 #: Path that contains a line of a file list of unsquashfs. The / in 0/0 makes the path two folders
@@ -163,6 +164,16 @@ def test_old_unsquashfs_extracts_no_host_file(root, tmp_path, monkeypatch):
     with pytest.raises(ImageError, match='damaged'), Image(str(path), '') as opened:
         opened.read_file('/etc/ld.so.cache')
     assert (host / 'ld.so.cache').read_text() == 'of the host'
+
+
+def test_ordinary_user_reads_a_file_below_read_only_folders(root):
+    for folder in ('usr/lib', 'usr'):
+        (root / folder).chmod(0o555)
+    read = 'import sys; from osu_container.image.image import Image; '
+    read += 'print(Image(sys.argv[1], "").read_file("/usr/lib/file"))'
+    # Without this capability, root obeys the modes of files like an ordinary user.
+    limit = ['setpriv', '--bounding-set=-dac_override'] * (os.getuid() == 0)
+    assert "b'content'" in run([*limit, sys.executable, '-c', read, pack_sif(root)]).stdout
 
 
 #: Strategy for the target of a link
