@@ -117,7 +117,7 @@ def collect_dependencies(
 
     default_folders: folders that the host's ld.so searches by default. is_provided: function that
     returns whether the loader of the container finds a soname by default. If the container's loader
-    finds a soname, the function does not inject the host's library, unless the host's library is in
+    finds a soname, the result omits the host's library, unless the host's library is in
     one of `build_folders`. read_facts, is_file: functions that replace the access to this machine's
     files. find_cached(soname, machine): function that returns the path of a library in the host's
     ld.so.cache, or None.

@@ -277,7 +277,7 @@ class _ElfReader:
         return [self.read_string(offset) for offset in self.dynamic.get(tag, [])]
 
     def read_folders(self, tag: int) -> List[str]:
-        """Return the folders in the entry `tag` (DT_RPATH or DT_RUNPATH), without empty folders."""
+        """Return the folders that DT_RPATH or DT_RUNPATH (`tag`) lists, without empty names."""
         return list(filter(None, ':'.join(self.read_tag_strings(tag)[-1:]).split(':')))
 
     def read_interpreter(self) -> Optional[str]:
@@ -362,7 +362,7 @@ class _ElfReader:
         return needed, defined, names
 
     def count_symbols(self) -> int:
-        """Return the number of symbols, which only the hash tables of a file contain."""
+        """Compute the number of symbols from a hash table, the only source of this number."""
         if DT_GNU_HASH in self.dynamic:
             start = self.find_offset(self.get_tag(DT_GNU_HASH))[0]
             buckets, first, bloom, _ = self.unpack('IIII', start)

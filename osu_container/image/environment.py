@@ -180,7 +180,7 @@ class Word(NamedTuple):
 
 class ShellEvaluator:
     """
-    An evaluator of shell scripts in an image, which parses a script while running the script.
+    An evaluator of shell scripts in an image, which parses and evaluates in one pass.
 
     In the attribute `variables`, the value None stands for a variable that a script has unset. Each
     method that evaluates a statement returns whether the statement succeeds, or None if the result
@@ -188,7 +188,7 @@ class ShellEvaluator:
     """
 
     def __init__(self, image: AnyImage, bound_texts: Iterable[Any] = ()) -> None:
-        """Create an evaluator for the parameters of evaluate_environment()."""
+        """Create an evaluator; the parameters are those of evaluate_environment()."""
         self.image = image
         self.bound_texts: Dict[str, str] = dict(bound_texts)
         self.variables: Dict[str, Optional[Variable]] = dict(_NO_APP)
@@ -708,7 +708,7 @@ def find_program(image: AnyImage, environment: Environment, name: str) -> Option
 def _follow_wrapper(
     image: AnyImage, path: str, text: str, words: List[Any], environment: Environment
 ) -> Tuple[List[Any], Environment]:
-    """Return the (words, environment) of the program that the shell script `text` starts."""
+    """Return (command line, environment) of the program that the shell script `text` starts."""
     shell, startup = _WrapperEvaluator(image), resolve_process_variable(environment, 'BASH_ENV')
     inherited = environment.variables.items()
     shell.variables = {name: item for name, item in inherited if item.exported is not False}
@@ -727,7 +727,7 @@ def _follow_wrapper(
 
 
 def _follow_env(words: List[Any], environment: Environment) -> Tuple[List[Any], Environment]:
-    """Return the (words, environment) of the program that the command `env` starts."""
+    """Return (command line, environment) of the program that the command `env` starts."""
     rest, variables = words[1:], dict(environment.variables)
     if rest[:1] == ['-i']:
         rest, variables = rest[1:], {}

@@ -664,7 +664,7 @@ class Image:
 
     def copy_file(self, path: str) -> str:
         """
-        Return the path on this machine for the file `path` of the image (or for a copy).
+        Return the path on this machine of the image's file `path`, or of a copy of the file.
         """
         return self.tree.copy_files([path], self.folder)[path]
 
@@ -884,7 +884,7 @@ class Image:
         Return [(path, text)] of the scripts that `apptainer run` starts.
 
         The first script is the runscript, to which `apptainer build` copies the entrypoint of an
-        OCI image. The text of an earlier script contains the name of each other script. For a
+        OCI image. Each further script is a file that an earlier script names. For a
         binary file the text is None. The result is empty if the image has no runscript or an empty
         entrypoint.
         """

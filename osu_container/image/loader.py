@@ -114,7 +114,7 @@ def _list_musl_folders(library: LoadedFile, system: LoaderConfig) -> List[str]:
 
 
 def _list_requesters(library: Optional[LoadedFile]) -> List[LoadedFile]:
-    """Return `library`, its requester, and then the requester of each returned file in turn."""
+    """Return `library`, its requester, the requester of this requester, and so on."""
     chain = []
     while library is not None:
         chain.append(library)

@@ -85,13 +85,13 @@ class PythonProgram(NamedTuple):
 
     @property
     def has_own_folder(self) -> bool:
-        """Whether the code is this project's osu-port, which inserts a folder with mpi4py."""
+        """Whether the code is the script osu-port, which selects this project's build of mpi4py."""
         return bool(_LIBMPI.search(self.text))
 
 
 def read_python_program(image: Image, launched: LaunchedProgram) -> Optional[PythonProgram]:
     """
-    Return the PythonProgram that a launched program is, None for other programs.
+    Return a launched program as a PythonProgram, None if the program is not Python.
 
     The function assumes that Python without a script imports mpi4py.
     """
@@ -214,11 +214,11 @@ def find_opened_libraries(
     )
     selected = _LIBMPI.search(f"LIBMPI = '{libmpi.value}'" if libmpi else python.text)
     if reason or not libraries:
-        return [], None, reason or f'{python.path} finds no mpi4py of its version in {folder}'
+        return [], None, reason or f'{folder} has no mpi4py for the Python version of {python.path}'
     if '' in libraries:
         return [libraries['']], None, None
     if abi or libmpi and not selected:
-        return [], None, 'MPI4PY_MPIABI or an unknown MPI4PY_LIBMPI of the image selects the MPI'
+        return [], None, 'MPI4PY_MPIABI, or MPI4PY_LIBMPI with an unknown value, selects the MPI'
     # mpi4py tries names in the folders of Python, and then lets ld.so search.
     names = [
         f'{prefix}/lib/{name}'
