@@ -144,15 +144,16 @@ def unpack_image(sif: Union[str, Path], folder: Path, patterns: Iterable[str] = 
         *patterns,
     ]
     try:
-        process = subprocess.run(
+        with subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             universal_newlines=True,
             errors='replace',
-            preexec_fn=lambda: limit_resources(0, _UNPACK_SECONDS),
-        )
+        ) as process:
+            limit_resources(process.pid, _UNPACK_SECONDS)
+            errors = process.communicate()[1]
     except FileNotFoundError as err:
         raise ImageBuildError(
             "the program unsquashfs, which reads images, is not on PATH. Install the package squashfs-tools"
@@ -165,7 +166,7 @@ def unpack_image(sif: Union[str, Path], folder: Path, patterns: Iterable[str] = 
             if not stat.S_ISLNK(mode):
                 os.chmod(path, mode | (stat.S_IRWXU if stat.S_ISDIR(mode) else stat.S_IRUSR))
     if process.returncode not in (0, 2):  # 2: files that only root can create were skipped
-        text = process.stderr.strip()[-500:] or f'unsquashfs failed ({process.returncode})'
+        text = errors.strip()[-500:] or f'unsquashfs failed ({process.returncode})'
         raise ImageBuildError(
             f"cannot unpack the image {sif}: {text}. Check the image (osu-container image verify FILE) and the "
             f"free space in {folder.parent}"

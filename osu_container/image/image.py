@@ -269,8 +269,8 @@ def limit_resources(process: int, seconds: int = _CPU_SECONDS) -> None:
     """
     Limit the CPU time and the memory of the process that executes unsquashfs.
 
-    process: number of the process, 0 for the current process. Without limits, unsquashfs could
-    exhaust this machine when it reads a damaged image.
+    process: number of the process. Without limits, unsquashfs could exhaust this machine when it
+    reads a damaged image.
     """
     for kind, limit in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, _MEMORY_LIMIT)):
         soft, hard = resource.prlimit(process, kind)
