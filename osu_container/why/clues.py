@@ -16,89 +16,20 @@ MAX_TRIES = 200
 _SMALL = {ord(letter): letter.lower() for letter in 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'}
 
 #: Words, in lower case, that mark a line as an error; WARNING_WORDS mark a line as a warning
-ERROR_WORDS = [
-    'error',
-    'fatal',
-    'fail',
-    'abort',
-    'cannot',
-    "can't",
-    'could not',
-    "couldn't",
-    'unable',
-    'not found',
-    'not supported',
-    'not permitted',
-    'no such',
-    'no module named',
-    'denied',
-    'refused',
-    'invalid',
-    'timed out',
-    'time out',
-    'killed',
-    'panic',
-    'exception',
-    'undefined',
-    'unrecognized',
-    'unknown option',
-    'assert',
-    'does not exist',
-    'errno',
-    'not enough',
-    'no space',
-    'exceeded',
-    'mismatch',
-    'illegal',
-    'corrupt',
-    'broken pipe',
-    'segmentation',
-    'sigsegv',
-    'sigkill',
-    'sigbus',
-    'violation',
-    'unreachable',
-    'reset by',
-    'bad address',
-    'unexpected',
-    'no usable',
-    'went wrong',
-    'exhausted',
-    'terminate called',
-    'access fault',
-    '= backtrace',
-    'not be able',
-    'were able',
-    'returned -',
-    'err!',
-    'insufficient',
-]
-WARNING_WORDS = [
-    'warn',
-    'timeout',
-    'not set',
-    'ignor',
-    'retry',
-    'deprecated',
-    'no version',
-    'not be',
-    'has detected',
-    'has to be',
-    'unknown',
-    'unsupported',
-    'missing',
-    'not available',
-    'must be',
-    'is not a',
-    'has lost',
-    'lost connection',
-    'did not',
-    'was not ',
-    'fewer',
-    'incomplete',
-    'cut off',
-    'duplicate',
-]
+ERROR_WORDS = (
+    "error|fatal|fail|abort|cannot|can't|could not|couldn't|unable|not found|"
+    'not supported|not permitted|no such|no module named|denied|refused|invalid|'
+    'timed out|time out|killed|panic|exception|undefined|unrecognized|unknown option|'
+    'assert|does not exist|errno|not enough|no space|exceeded|mismatch|illegal|'
+    'corrupt|broken pipe|segmentation|sigsegv|sigkill|sigbus|violation|unreachable|'
+    'reset by|bad address|unexpected|no usable|went wrong|exhausted|terminate called|'
+    'access fault|= backtrace|not be able|were able|returned -|err!|insufficient'
+).split('|')
+WARNING_WORDS = (
+    'warn|timeout|not set|ignor|retry|deprecated|no version|not be|has detected|'
+    'has to be|unknown|unsupported|missing|not available|must be|is not a|has lost|'
+    'lost connection|did not|was not |fewer|incomplete|cut off|duplicate'
+).split('|')
 #: Notices of this project's scripts, which are never the cause of an error
 NOTICE = re.compile(
     r"[^\n]{0,80}osu-entrypoint: [^\n]{0,80}(?:the libfabric of the image is used|WARNING: the plugin of RCCL)"

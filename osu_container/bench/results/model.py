@@ -23,35 +23,18 @@ LOWEST, HIGHEST = FIGURE
 #: Benchmarks that measure a bandwidth; all others measure a time. Names as in OSU 7.5 and in its
 #: Python programs; Intel MPI Benchmarks have the prefix IMB, nccl-tests the prefix xccl.
 BANDWIDTH = frozenset(
-    [
-        'osu_bw',
-        'osu_bibw',
-        'osu_mbw_mr',
-        'osu_put_bw',
-        'osu_get_bw',
-        'osu_put_bibw',
-        'osu_bw_persistent',
-        'osu_bibw_persistent',
-        'osu_bw_fan_in',
-        'osu_bw_fan_out',
-        'osu_xccl_bw',
-        'osu_xccl_bibw',
-        'IMB Uniband',
-        'IMB Biband',
-    ]
+    (
+        'osu_bw|osu_bibw|osu_mbw_mr|osu_put_bw|osu_get_bw|osu_put_bibw|osu_bw_persistent|'
+        'osu_bibw_persistent|osu_bw_fan_in|osu_bw_fan_out|osu_xccl_bw|osu_xccl_bibw|'
+        'IMB Uniband|IMB Biband'
+    ).split('|')
 )
 #: Benchmarks that print one number without a message size; their value has size 0
 SINGLE_VALUE_BENCHMARKS = frozenset(
-    [
-        'osu_barrier',
-        'osu_ibarrier',
-        'osu_barrier_persistent',
-        'osu_init',
-        'osu_hello',
-        'osu_xccl_barrier',
-        'IMB Barrier',
-        'IMB Ibarrier',
-    ]
+    (
+        'osu_barrier|osu_ibarrier|osu_barrier_persistent|osu_init|osu_hello|'
+        'osu_xccl_barrier|IMB Barrier|IMB Ibarrier'
+    ).split('|')
 )
 #: Benchmarks that print milliseconds
 MILLISECONDS = frozenset(['osu_init'])

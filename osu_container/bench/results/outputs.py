@@ -96,22 +96,10 @@ _SIDED = {
 _COLLECTIVES = {
     **{
         name: name
-        for name in [
-            'allgather',
-            'allgatherv',
-            'allreduce',
-            'alltoall',
-            'alltoallv',
-            'alltoallw',
-            'barrier',
-            'bcast',
-            'gather',
-            'gatherv',
-            'reduce',
-            'reduce_scatter',
-            'scatter',
-            'scatterv',
-        ]
+        for name in (
+            'allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast '
+            'gather gatherv reduce reduce_scatter scatter scatterv'
+        ).split()
     },
     'broadcast': 'bcast',
     'reduce-scatter': 'reduce_scatter',
