@@ -574,8 +574,10 @@ def _add_figure(
             f"{location}: duplicate size {size} of {table.benchmark}: "
             f"{osu_output.DUPLICATE_TABLE_HINT}"
         )
+    elif float(cell) * factor < model.LOWEST:
+        table.zeros.append(int(size))
     else:
-        table.add(int(size), round(float(cell) * factor, 9))
+        table.values[int(size)] = round(float(cell) * factor, 9)
 
 
 def _parse_ccl(
