@@ -82,6 +82,13 @@ def format_size(size: int) -> str:
     return f'{size} B'
 
 
+def format_ratio(value: float) -> str:
+    """Return a ratio as text with its significant digits, e.g. '0.0047', '0.98' or '348'."""
+    if value >= 9.995:
+        return f'{value:.0f}' if value >= 99.95 else f'{value:.1f}'
+    return f'{value:.2f}' if value >= 0.0995 else f'{value:.2g}'
+
+
 @dataclass(frozen=True, order=True)
 class Case:
     """What was measured: program, buffers, nodes and ranks, but not the approach."""
