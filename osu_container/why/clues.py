@@ -5,8 +5,11 @@ For each line found, name the program that printed the line, and a command or se
 the program prints more details.
 """
 
+import os
 import re
 from typing import Dict, Iterable, List, Set, Tuple
+
+from osu_container.why.messages import read_blocks
 
 #: Weight of a line (see weigh_line()) -> number of lines of this weight that are kept; number of
 #: characters of a line that are read
@@ -16,89 +19,20 @@ MAX_TRIES = 200
 _SMALL = {ord(letter): letter.lower() for letter in 'ABCDEFGHIJKLMNOPQRSTUVWXYZ'}
 
 #: Words, in lower case, that mark a line as an error; WARNING_WORDS mark a line as a warning
-ERROR_WORDS = [
-    'error',
-    'fatal',
-    'fail',
-    'abort',
-    'cannot',
-    "can't",
-    'could not',
-    "couldn't",
-    'unable',
-    'not found',
-    'not supported',
-    'not permitted',
-    'no such',
-    'no module named',
-    'denied',
-    'refused',
-    'invalid',
-    'timed out',
-    'time out',
-    'killed',
-    'panic',
-    'exception',
-    'undefined',
-    'unrecognized',
-    'unknown option',
-    'assert',
-    'does not exist',
-    'errno',
-    'not enough',
-    'no space',
-    'exceeded',
-    'mismatch',
-    'illegal',
-    'corrupt',
-    'broken pipe',
-    'segmentation',
-    'sigsegv',
-    'sigkill',
-    'sigbus',
-    'violation',
-    'unreachable',
-    'reset by',
-    'bad address',
-    'unexpected',
-    'no usable',
-    'went wrong',
-    'exhausted',
-    'terminate called',
-    'access fault',
-    '= backtrace',
-    'not be able',
-    'were able',
-    'returned -',
-    'err!',
-    'insufficient',
-]
-WARNING_WORDS = [
-    'warn',
-    'timeout',
-    'not set',
-    'ignor',
-    'retry',
-    'deprecated',
-    'no version',
-    'not be',
-    'has detected',
-    'has to be',
-    'unknown',
-    'unsupported',
-    'missing',
-    'not available',
-    'must be',
-    'is not a',
-    'has lost',
-    'lost connection',
-    'did not',
-    'was not ',
-    'fewer',
-    'incomplete',
-    'cut off',
-    'duplicate',
-]
+ERROR_WORDS = (
+    "error|fatal|fail|abort|cannot|can't|could not|couldn't|unable|not found|"
+    'not supported|not permitted|no such|no module named|denied|refused|invalid|'
+    'timed out|time out|killed|panic|exception|undefined|unrecognized|unknown option|'
+    'assert|does not exist|errno|not enough|no space|exceeded|mismatch|illegal|'
+    'corrupt|broken pipe|segmentation|sigsegv|sigkill|sigbus|violation|unreachable|'
+    'reset by|bad address|unexpected|no usable|went wrong|exhausted|terminate called|'
+    'access fault|= backtrace|not be able|were able|returned -|err!|insufficient'
+).split('|')
+WARNING_WORDS = (
+    'warn|timeout|not set|ignor|retry|deprecated|no version|not be|has detected|'
+    'has to be|unknown|unsupported|missing|not available|must be|is not a|has lost|'
+    'lost connection|did not|was not |fewer|incomplete|cut off|duplicate'
+).split('|')
 #: Notices of this project's scripts, which are never the cause of an error
 NOTICE = re.compile(
     r"[^\n]{0,80}osu-entrypoint: [^\n]{0,80}(?:the libfabric of the image is used|WARNING: the plugin of RCCL)"
@@ -157,167 +91,12 @@ _CONSEQUENCE = re.compile(
     r'|ERROR: [Bb]uild failed|Traceback \(most recent'
 )
 
-#: For each program: name, expression that matches the program's lines, advice on how to make the
-#: program print more. The source of the advice is above each item. The first matching expression counts. The advice
-#: completes the sentence 'to get more details, ...'.
+#: For each program in clues.txt: name, expression that matches the program's lines, advice on how to
+#: make the program print more. The first matching expression counts. The advice completes the
+#: sentence 'to get more details, ...'.
 MESSAGE_PROGRAMS = [
-    # bash(1)
-    (
-        'the shell',
-        r'^(?:\S*/)?(?:ba|z|da|k)?sh: |^(?:\S*/\S*|\S+\.sh|slurm_script|environment): line \d+: ',
-        'run `bash -x SCRIPT`: bash then prints each command before the command runs',
-    ),
-    # github.com/NVIDIA/enroot, bin/common.h
-    (
-        'enroot or pyxis',
-        r'\bpyxis: |\benroot(?:-\w+)?: ',
-        'run `export ENROOT_DEBUG=yes` before you start the container',
-    ),
-    # ld(1)
-    (
-        'the linker',
-        r'^(?:\S*/)?(?:ld(?:\.\w+)?|collect2)(?:: |$)',
-        'run `make V=1`, which prints the linker command, or add -Wl,--trace, which prints the input files',
-    ),
-    # openucx.readthedocs.io, FAQ
-    (
-        'UCX',
-        r'\bUCX\s+(?:ERROR|WARN|FATAL|DIAG)',
-        'run `export UCX_LOG_LEVEL=info` before the program; `ucx_info -d` lists the network devices',
-    ),
-    # rocm.docs.amd.com, RCCL
-    (
-        'RCCL',
-        r'(?i)rccl|\bNCCL .*hipify|hipify.*\bNCCL\b',
-        'run export NCCL_DEBUG=INFO before the program',
-    ),
-    # docs.nvidia.com, NCCL, Environment Variables
-    (
-        'NCCL',
-        r'\bNCCL (?:WARN|ERROR)|\bnccl[A-Z]\w+Error|\bncclComm',
-        'run export NCCL_DEBUG=INFO before the program',
-    ),
-    # libfabric, fabric(7)
-    (
-        'libfabric',
-        r'\blibfabric:\w|^fi_[a-z]\w+|^libcxi: |\bcxip_\w+\(',
-        'run `export FI_LOG_LEVEL=warn` before the program; `fi_info` lists the libfabric providers',
-    ),
-    # Cray MPICH, intro_mpi(3)
-    (
-        'Cray MPICH',
-        r'\bMPICH ERROR \[|\bPE_?\d* ?MPICH|\bMPIDI_CRAY|_cray_',
-        'run `export MPICH_ENV_DISPLAY=1 MPICH_OFI_VERBOSE=1` before the program',
-    ),
-    # Intel MPI Library, Developer Reference
-    (
-        'Intel MPI',
-        r'MPI startup\(\)',
-        'run `export I_MPI_DEBUG=10` before the program',
-    ),
-    # MPICH, mpiexec -help
-    (
-        'Hydra, the mpiexec of MPICH and Intel MPI,',
-        r'\[(?:mpiexec|proxy)[@:]|\bHYD[TU_]\w+ \(|^= {3}|^YOUR APPLICATION TERM',
-        'run `mpiexec -verbose PROGRAM`',
-    ),
-    # MPICH, README.envvar
-    (
-        'MPICH',
-        r'\bAbort\(-?\d+\)|\b(?:MPIDI|MPIDU|MPIR)_\w+|\b(?:MPID|PMPI|internal)_\w+\(\d+\)'
-        r'|Fatal error in (?:P?MPI|internal)_|^Assertion failed in file \S+ at line \d+|^internal ABORT',
-        'run `export MPIR_CVAR_DEBUG_SUMMARY=1` before the program',
-    ),
-    # OpenPMIx, pmix_info
-    (
-        'PMIx',
-        r'\bPMIX[ _]ERROR|^PMIx ',
-        'run `export PMIX_MCA_ptl_base_verbose=10` before the program; `srun --mpi=list` prints the PMI types',
-    ),
-    # docs.open-mpi.org, MCA
-    (
-        'Open MPI',
-        r'^\*\*\* (?:An error occ|The MPI_|on |and pot|MPI_ERR|reported by|before |after |Process rec)'
-        r'|^(?:WARNING: )?Open (?:MPI|RTE) |^(?:mpirun|prterun|orted|prted)\b'
-        r'|^(?:\[[^\]]+\] ?){1,2}(?:\w+: )?(?:mca|opal|ompi|orte|prte|btl|pml|mtl|plm|OPAL|ORTE|PRTE)\b'
-        r'|\b(?:ORTE|PRTE|OPAL|OMPI)_?[ _]?ERROR|\b(?:pml|btl|mtl|osc|coll)_\w+\.c:\d',
-        'run `mpirun --mca pml_base_verbose 10 --mca btl_base_verbose 30 PROGRAM`; '
-        'for messages of libfabric, run `export FI_LOG_LEVEL=warn` before mpirun',
-    ),
-    # srun(1), sacct(1)
-    (
-        'Slurm',
-        r'^(?:\w+: )?(?:srun|sbatch|salloc|slurmstepd|slurmd|scancel|sacct|squeue|slurm_load\w+)\b[^:]{0,60}:',
-        'run `srun -vv PROGRAM`, `sacct -j JOB -o State,ExitCode,MaxRSS` or `scontrol show job JOB`',
-    ),
-    # Apptainer 1.4.5, tried here
-    (
-        'Apptainer or Singularity',
-        r'^(?:FATAL|ERROR|INFO|WARNING)(?:: {3,4}| {3}\[U=)\S|^(?:apptainer|singularity): '
-        r'|^WARNING: .*(?:APPTAINER|SINGULARITY)_',
-        'run `apptainer --debug exec IMAGE PROGRAM`, or run `export APPTAINER_DEBUG=1` before the commands of a '
-        'container module',
-    ),
-    # podman(1)
-    (
-        'podman or Docker',
-        r'^(?:podman|docker|crun|runc|conmon)\b|OCI runtime|Error response from daemon',
-        'run `podman --log-level=debug run IMAGE PROGRAM`',
-    ),
-    # dmesg(1)
-    (
-        'the kernel',
-        r'\bNVRM: |\bOut of memory: Kill|\bkernel: |\boom_kill',
-        'run `dmesg -T` on the node; if you have no permission to run dmesg, ask the administrators',
-    ),
-    # docs.nvidia.com, CUDA
-    (
-        'the NVIDIA driver or CUDA runtime',
-        r'^nvidia-[\w-]+|\bNVIDIA-SMI\b|\bcuda[A-Z]\w+|\bCUDA(?:_ERROR_| (?i:error'
-        r'|driver|failure|runtime))|\bNVML\b|\bcu[A-Z]\w+\(',
-        'run `nvidia-smi` on the node and in the container, and `export CUDA_LAUNCH_BLOCKING=1` before the program',
-    ),
-    # rocm.docs.amd.com, HIP, Logging
-    (
-        'the ROCm runtime',
-        r'\bhip[A-Z]\w*|\bHIP (?i:error|runtime)|\bHSA_STATUS_\w+|Memory access fault by GPU',
-        'run `rocminfo` on the node and in the container, and `export AMD_LOG_LEVEL=3` before the program',
-    ),
-    # ld.so(8)
-    (
-        'the dynamic loader',
-        r'loading shared librar|cannot open shared object|symbol lookup|: undefined symbol'
-        r'|\bld\.so\b|version `\S+. not found',
-        'run `LD_DEBUG=libs PROGRAM 2>&1 | less` to see where the loader searches for libraries',
-    ),
-    # lmod.readthedocs.io
-    (
-        'Lmod',
-        r'\bLmod\b|\bmodule\(s\)',
-        'run `module -D load NAME` for debug output, or `module spider NAME`',
-    ),
-    # docs.easybuild.io
-    (
-        'EasyBuild',
-        r'^== (?:\d{4}-|building|FAILED|processing|Build)|^eb: |\bbuild_log\.py\b|\bEasyBuild\b',
-        'run `less $(eb --last-log)` to read the log of the last build',
-    ),
-    # docs.python.org, traceback
-    (
-        'Python',
-        r'^(?!java|org\.|scala)(?:[\w.]+\.)?[A-Z]\w*(?:Error|Exception|Exit|Interrupt)\b|^Traceback',
-        'read the Python traceback: the last line names the error, and the lines above name the '
-        'place in the code',
-    ),
-    # gdb(1)
-    (
-        "the program's C++ runtime",
-        r'^terminate called|^\s*what\(\): ',
-        'run `gdb -batch -ex run -ex bt --args PROGRAM` to see in which function the program fails',
-    ),
-]
-_MESSAGE_PROGRAMS = [
-    (name, re.compile(expression), more) for name, expression, more in MESSAGE_PROGRAMS
+    (fields['name'][0], re.compile(fields['pattern'][0]), fields['advice'][0])
+    for fields in read_blocks(os.path.join(os.path.dirname(__file__), 'clues.txt'))
 ]
 #: Labels that srun, mpirun and nodes put at the start of a line
 _LABEL = re.compile(
@@ -355,7 +134,7 @@ def identify_program(line: str) -> Tuple[str, str]:
     """
     line = _LABEL.sub('', line[:MAX_LETTERS])
     return next(
-        ((name, more) for name, expression, more in _MESSAGE_PROGRAMS if expression.search(line)),
+        ((name, more) for name, expression, more in MESSAGE_PROGRAMS if expression.search(line)),
         ('', ''),
     )
 

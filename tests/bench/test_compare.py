@@ -70,10 +70,6 @@ def make_curve(random, case, name, repeats, noise, gain=lambda size: 1.0):
     return Series(case, name, values)
 
 
-def read_published(name):
-    return references.read_dataset(name)
-
-
 def call(capsys, *arguments):
     """Call the command in this process; return (exit code, stdout, stderr)."""
     code = command_line.main(['compare', *map(str, arguments)])
@@ -175,24 +171,26 @@ def test_ratio_inverts_and_ignores_one_slow_repeat():
 # --- verdicts -------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    'a, b, expected',
-    [
-        ((90,), (100,), 'worse'),
-        ((112,), (100,), 'better'),
-        ((110,), (100,), 'same'),  # the margin itself is equal
-        ((0.10,), (0.09,), 'rounded'),  # two printed decimals: 0.105 and 0.085, or 0.095 and 0.095
-        ((100, 115), (100,), 'noisy'),
-        ((80, 81, 79), (100,), 'worse'),
-        ((100, 101, 100, 101), (100,), 'same'),
-        ((0.19, 0.19, 0.19), (0.19, 0.19, 0.19), 'same'),
-        ((0.19, 0.19), (0.20, 0.20), 'rounded'),
-        ((100, 60, 100), (100, 101, 99), 'noisy'),
-        ((80, 81), (100, 99), 'worse'),
-        ((97, 103), (100, 101), 'noisy'),
-    ],
-)
-def test_verdict_follows_the_ratio_in_both_directions(a, b, expected):
+#: Repeats of A; repeats of B; verdict on A
+VERDICTS = '''\
+90; 100; worse
+112; 100; better
+110; 100; same; the margin itself is equal
+0.10; 0.09; rounded; two printed decimals: 0.105 and 0.085, or 0.095 and 0.095
+100 115; 100; noisy
+80 81 79; 100; worse
+100 101 100 101; 100; same
+0.19 0.19 0.19; 0.19 0.19 0.19; same
+0.19 0.19; 0.20 0.20; rounded
+100 60 100; 100 101 99; noisy
+80 81; 100 99; worse
+97 103; 100 101; noisy'''.splitlines()
+
+
+@pytest.mark.parametrize('row', VERDICTS)
+def test_verdict_follows_the_ratio_in_both_directions(row):
+    a, b, expected, *_ = row.split('; ')
+    a, b = (list(map(float, side.split())) for side in (a, b))
     for paired in (True, False):
         comparison = compare_series(
             make_one_size_series(BW, 'a', *a), make_one_size_series(BW, 'b', *b), paired=paired
@@ -437,7 +435,7 @@ def test_repeats_are_paired_within_one_run_only(tmp_path):
 
 
 def test_publication_names_its_native_series():
-    found = compare_with_native(read_published('lumi-native-2026-03'))
+    found = compare_with_native(references.read_dataset('lumi-native-2026-03'))
     assert {one.b.name for one in found} == {'cray-mpich-9.0.1-hardware'} and len(found) > 20
 
 
@@ -500,7 +498,7 @@ def read_expected_troubles(name, series):
 
 @pytest.mark.parametrize('name', [one.name for one in references.list_published_datasets()])
 def test_each_trouble_is_found_only_where_documented(name):
-    one = read_published(name)
+    one = references.read_dataset(name)
     wrong = [
         f'{series.name} {series.case.title}: {found}, wanted {expected}'
         for series in one.series

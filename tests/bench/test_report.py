@@ -15,7 +15,7 @@ from osu_container import cli as command_line
 from osu_container.bench.compare.statistics import compare_series
 from osu_container.bench.report import charts, content, page
 from osu_container.bench.report import cli as report_cli
-from osu_container.bench.results import ratios, references, run_files
+from osu_container.bench.results import model, references, run_files
 from osu_container.bench.results.model import Case
 from tests.helpers.example_runs import MORE_CASES, RUN, make_run
 
@@ -120,14 +120,14 @@ def test_values_are_medians_with_ratio_verdict_and_spread(case, dataset, parsed_
         points = compare_series(series, find_series(dataset, case, 'native'), paired=True).points
         for point, row in zip(points, rows):
             values = series.values[point.size].values()
-            spread = ratios.format_ratio(
+            spread = model.format_ratio(
                 100 * (max(values) - min(values)) / statistics.median(values)
             )
             against = (
-                [] if name == 'native' else [f'{ratios.format_ratio(point.ratio)} {point.verdict}']
+                [] if name == 'native' else [f'{model.format_ratio(point.ratio)} {point.verdict}']
             )
             assert row[column] == [
-                ratios.format_ratio(statistics.median(values)),
+                model.format_ratio(statistics.median(values)),
                 *against,
                 f'{spread} %',
             ]
@@ -147,7 +147,7 @@ def test_verdict_table_equals_compare_output(dataset, parsed_page):
             )
             assert text == one.format_curve_verdict() and more[0].partition(' ')[
                 0
-            ] == ratios.format_ratio(one.find_furthest_point().ratio)
+            ] == model.format_ratio(one.find_furthest_point().ratio)
 
 
 def test_failures_are_shown_with_reason_and_repeats(parsed_page, dataset):

@@ -16,8 +16,7 @@ from osu_container.bench.compare.statistics import (
     format_qualified_name,
 )
 from osu_container.bench.compare.troubles import Trouble
-from osu_container.bench.results import ratios
-from osu_container.bench.results.model import Dataset, Series, format_size
+from osu_container.bench.results.model import Dataset, Series, format_ratio, format_size
 
 #: Name and version of the layout of --json
 FORMAT, VERSION = 'osu-container comparison', 2
@@ -27,7 +26,7 @@ MOST_SIZES = 200
 
 def format_optional_ratio(value: float | None) -> str:
     """Return a ratio as text with its significant digits, '-' if `value` is None."""
-    return '-' if value is None else ratios.format_ratio(value)
+    return '-' if value is None else format_ratio(value)
 
 
 def select_worst_verdict(result: dict[str, Any]) -> str:

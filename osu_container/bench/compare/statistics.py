@@ -261,8 +261,10 @@ def compare_series(
     if not sizes:
         raise CompareError(f"{a.case.title}: {a.name} and {b.name} have no message size in common")
     groups: dict[_Repeats, list[int]] = {}
-    for size in sizes:
-        groups.setdefault((tuple(a.values[size]), tuple(b.values[size])), []).append(size)
+    # A curve may have 1,000,000 sizes: map() reads the repeats of each size.
+    repeats = (map(tuple, map(side.values.__getitem__, sizes)) for side in (a, b))
+    for size, key in zip(sizes, zip(*repeats)):
+        groups.setdefault(key, []).append(size)
     methods = {key: _select_method(*key, paired) for key in groups}
     tested = {method for method, *_ in methods.values()}
     margin = select_margin(a.case.benchmark, repeated=not tested & {'one-sample', 'threshold only'})
@@ -356,7 +358,7 @@ def _compute_points(
             low=ends.min(axis=0),
             high=ends.max(axis=0),
             gap=_compute_gaps(*logs),
-            method=np.full(len(sizes), method),
+            method=np.full(len(sizes), method, dtype=object),
             repeats_a=np.full(len(sizes), len(repeats[0])),
             repeats_b=np.full(len(sizes), len(repeats[1])),
         )

@@ -103,11 +103,11 @@ class MedianCurve:
 
         limit: rate in MB/s
         """
-        rates = [
-            (value if self.more_is_better else size / value, size)
-            for size, value in self.select_points(64 * KIB, 1 << 40)
-        ]
-        return [size for _, size in rates] if rates and max(rates)[0] < limit else []
+        sizes = [size for size in self.values if 64 * KIB <= size <= 1 << 40]
+        rates = (
+            self.values[size] if self.more_is_better else size / self.values[size] for size in sizes
+        )
+        return sizes if max(rates, default=limit) < limit else []
 
 
 def _find_tcp(curve: MedianCurve) -> list[int]:

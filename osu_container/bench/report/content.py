@@ -17,7 +17,6 @@ from typing import Sequence
 
 from osu_container.bench.compare.statistics import Comparison, Point, compare_series, is_same_run
 from osu_container.bench.report import ReportError, charts
-from osu_container.bench.results import ratios
 from osu_container.bench.results.model import Case, Dataset, Series
 
 NATIVE = 'native'
@@ -78,9 +77,8 @@ class Curve:
             if point.has_interval:
                 bar += filter(None, (point.low, point.high))
             elif self.comparison and point.method == 'paired':
-                bar += ratios.compute_paired_ratios(
-                    self.series.values[size], self.comparison.b.values[size]
-                )
+                a, b = self.series.values[size], self.comparison.b.values[size]
+                bar += [a[repeat] / b[repeat] for repeat in set(a) & set(b)]
             if size:
                 rows.append((size, point.ratio, min(bar), max(bar)))
         return rows

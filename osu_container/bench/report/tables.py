@@ -7,8 +7,7 @@ from typing import Any, Iterable, Iterator
 
 from osu_container.bench.compare import comparison_text
 from osu_container.bench.report import content
-from osu_container.bench.results import ratios
-from osu_container.bench.results.model import Dataset, Failure, format_size
+from osu_container.bench.results.model import Dataset, Failure, format_ratio, format_size
 from osu_container.proof import judging
 
 NOTHING = '–'
@@ -63,12 +62,10 @@ def _build_value_cells(curve: content.Curve, sizes: list[int]) -> Iterator[Table
             continue
         median, low, high, _ = curve.summaries[size]
         point = points.get(size)
-        extra_lines = [f'{ratios.format_ratio(point.ratio)} {point.verdict}'] if point else []
+        extra_lines = [f'{format_ratio(point.ratio)} {point.verdict}'] if point else []
         if high > low:
-            extra_lines.append(f'{ratios.format_ratio(100 * (high - low) / median)} %')
-        yield TableCell(
-            ratios.format_ratio(median), point.verdict if point else '', tuple(extra_lines)
-        )
+            extra_lines.append(f'{format_ratio(100 * (high - low) / median)} %')
+        yield TableCell(format_ratio(median), point.verdict if point else '', tuple(extra_lines))
 
 
 def build_values_table(view: content.View) -> ReportTable | None:

@@ -8,5 +8,4 @@ outputs.py       read files with tables of OSU programs, of IMB and of nccl-test
 imported.py      turn files with program output into a run
 references.py    read the published results, whose CSV files and sources are in data/
 select.py        find the Dataset whose name a user enters (a run or published results)
-ratios.py        compute and format the ratio of two curves
 """

@@ -23,35 +23,18 @@ LOWEST, HIGHEST = FIGURE
 #: Benchmarks that measure a bandwidth; all others measure a time. Names as in OSU 7.5 and in its
 #: Python programs; Intel MPI Benchmarks have the prefix IMB, nccl-tests the prefix xccl.
 BANDWIDTH = frozenset(
-    [
-        'osu_bw',
-        'osu_bibw',
-        'osu_mbw_mr',
-        'osu_put_bw',
-        'osu_get_bw',
-        'osu_put_bibw',
-        'osu_bw_persistent',
-        'osu_bibw_persistent',
-        'osu_bw_fan_in',
-        'osu_bw_fan_out',
-        'osu_xccl_bw',
-        'osu_xccl_bibw',
-        'IMB Uniband',
-        'IMB Biband',
-    ]
+    (
+        'osu_bw|osu_bibw|osu_mbw_mr|osu_put_bw|osu_get_bw|osu_put_bibw|osu_bw_persistent|'
+        'osu_bibw_persistent|osu_bw_fan_in|osu_bw_fan_out|osu_xccl_bw|osu_xccl_bibw|'
+        'IMB Uniband|IMB Biband'
+    ).split('|')
 )
 #: Benchmarks that print one number without a message size; their value has size 0
 SINGLE_VALUE_BENCHMARKS = frozenset(
-    [
-        'osu_barrier',
-        'osu_ibarrier',
-        'osu_barrier_persistent',
-        'osu_init',
-        'osu_hello',
-        'osu_xccl_barrier',
-        'IMB Barrier',
-        'IMB Ibarrier',
-    ]
+    (
+        'osu_barrier|osu_ibarrier|osu_barrier_persistent|osu_init|osu_hello|'
+        'osu_xccl_barrier|IMB Barrier|IMB Ibarrier'
+    ).split('|')
 )
 #: Benchmarks that print milliseconds
 MILLISECONDS = frozenset(['osu_init'])
@@ -96,6 +79,13 @@ def format_size(size: int) -> str:
         if size >= factor and size % factor == 0:
             return f'{size // factor} {name}'
     return f'{size} B'
+
+
+def format_ratio(value: float) -> str:
+    """Return a ratio as text with its significant digits, e.g. '0.0047', '0.98' or '348'."""
+    if value >= 9.995:
+        return f'{value:.0f}' if value >= 99.95 else f'{value:.1f}'
+    return f'{value:.2f}' if value >= 0.0995 else f'{value:.2g}'
 
 
 @dataclass(frozen=True, order=True)
@@ -199,7 +189,7 @@ class Series:
     def compute_medians(self) -> dict[int, float]:
         """Return {message size: median of the repeats}, with the sizes in ascending order."""
         return {
-            size: next(iter(values.values()))
+            size: max(values.values())
             if len(values := self.values[size]) == 1  # faster for a curve of 1,000,000 sizes
             else statistics.median(values.values())
             for size in self.sizes

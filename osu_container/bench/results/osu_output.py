@@ -19,6 +19,7 @@ print is called foreign.
 from __future__ import annotations
 
 import functools
+import math
 import re
 from collections import Counter
 from collections.abc import Iterable
@@ -134,13 +135,6 @@ class BenchmarkTable:
             else []
         )
 
-    def add(self, size: int, number: float) -> None:
-        """Add a measured value at a message size."""
-        if number >= model.LOWEST:
-            self.values[size] = number
-        else:
-            self.zeros.append(size)
-
 
 def parse(
     text: str,
@@ -178,9 +172,9 @@ def parse(
     for number, line in enumerate(lines, first_line or 1):
         row = _ROW.fullmatch(_add_size(line, benchmark) if is_single else line)
         size_text, figure, others = row.groups() if row else ('', '', '')
-        has_figure = figure and (is_whole or '.' in figure) and float(figure) <= model.HIGHEST
-        if has_figure and not (is_single and int(size_text)):
-            size = int(size_text)
+        size = int(size_text or 0)
+        value = float(figure) if '.' in figure or figure and is_whole else math.inf
+        if value <= model.HIGHEST and not (is_single and size):
             if size <= last_size:
                 location = source if first_line is None else f'{source}:{number}'
                 raise OutputError(
@@ -196,7 +190,10 @@ def parse(
                     "to the site's support"
                 )
             checks += bool(mark)
-            table.add(size, float(figure))
+            if value >= model.LOWEST:
+                table.values[size] = value
+            else:
+                table.zeros.append(size)
         elif line.strip() and not line.startswith('#'):
             if not is_single and _BROKEN.match(line[:500]):
                 table.broken_lines.append(f'{source}:{number}: {line}')

@@ -96,22 +96,10 @@ _SIDED = {
 _COLLECTIVES = {
     **{
         name: name
-        for name in [
-            'allgather',
-            'allgatherv',
-            'allreduce',
-            'alltoall',
-            'alltoallv',
-            'alltoallw',
-            'barrier',
-            'bcast',
-            'gather',
-            'gatherv',
-            'reduce',
-            'reduce_scatter',
-            'scatter',
-            'scatterv',
-        ]
+        for name in (
+            'allgather allgatherv allreduce alltoall alltoallv alltoallw barrier bcast '
+            'gather gatherv reduce reduce_scatter scatter scatterv'
+        ).split()
     },
     'broadcast': 'bcast',
     'reduce-scatter': 'reduce_scatter',
@@ -588,8 +576,10 @@ def _add_figure(
             f"{location}: duplicate size {size} of {table.benchmark}: "
             f"{osu_output.DUPLICATE_TABLE_HINT}"
         )
+    elif float(cell) * factor < model.LOWEST:
+        table.zeros.append(int(size))
     else:
-        table.add(int(size), round(float(cell) * factor, 9))
+        table.values[int(size)] = round(float(cell) * factor, 9)
 
 
 def _parse_ccl(

@@ -42,28 +42,38 @@ import os
 from typing import Any, Dict, List
 
 
-def _read_entries(subject: str) -> List[Dict[str, Any]]:
-    path = os.path.join(os.path.dirname(__file__), subject + '.txt')
+def read_blocks(path: str) -> List[Dict[str, List[str]]]:
+    """
+    Return {name of a field: its values} for each block of the text file `path`.
+
+    An empty line ends a block. An indented line continues the line before.
+    """
     with open(path, encoding='utf-8') as handle:
-        blocks = handle.read().strip().replace('\n    ', ' ').split('\n\n')
-    entries = []
-    for block in blocks:
+        texts = handle.read().strip().replace('\n    ', ' ').split('\n\n')
+    blocks = []
+    for text in texts:
         fields: Dict[str, List[str]] = collections.defaultdict(list)
-        for line in block.split('\n'):
+        for line in text.split('\n'):
             key, _, value = line.partition(': ')
             fields[key].append(value)
-        entry: Dict[str, Any] = {
-            key: fields[key][0] for key in ('name', 'cause', 'remedy', 'source')
-        }
-        entry.update(
-            patterns=fields['pattern'],
-            also=list(zip(fields['also'], fields['command'])),
-            unless=fields['unless'],
-            rank=max(map(int, fields['rank']), default=0),
-        )
-        entries.append(entry)
-    return entries
+        blocks.append(fields)
+    return blocks
+
+
+def _build_entry(fields: Dict[str, List[str]]) -> Dict[str, Any]:
+    entry: Dict[str, Any] = {key: fields[key][0] for key in ('name', 'cause', 'remedy', 'source')}
+    entry.update(
+        patterns=fields['pattern'],
+        also=list(zip(fields['also'], fields['command'])),
+        unless=fields['unless'],
+        rank=max(map(int, fields['rank']), default=0),
+    )
+    return entry
 
 
 SUBJECTS = 'programs network gpus ranks container runtimes software slurm'
-MESSAGES = [entry for subject in SUBJECTS.split() for entry in _read_entries(subject)]
+MESSAGES = [
+    _build_entry(fields)
+    for subject in SUBJECTS.split()
+    for fields in read_blocks(os.path.join(os.path.dirname(__file__), subject + '.txt'))
+]
