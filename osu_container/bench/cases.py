@@ -1,5 +1,5 @@
 """
-Define the benchmarks, how ranks are placed on nodes, and tags that select benchmarks.
+Define benchmarks, placements of ranks on nodes, and tags that select benchmarks.
 
 To add a benchmark, add an entry to BENCHMARKS. To add a tag, which selects benchmarks, add an entry
 to TAGS. No other file needs a change. The names of the benchmarks, the kinds of buffers, and the
@@ -73,7 +73,7 @@ COLLECTIVE = ('collective', 'neighbours')
 
 
 def checks_data(benchmark: str) -> bool:
-    """Return whether the option -c of a benchmark (OSU 7.4 and 7.5) checks received data."""
+    """Return whether a benchmark of OSU 7.4 or 7.5 checks received data with the option -c."""
     return (
         BENCHMARKS[benchmark]['kind'] in ('pair', 'pairs', *COLLECTIVE)
         and 'barrier' not in benchmark
@@ -139,8 +139,8 @@ TAGS: dict[str, list[tuple[str, tuple[str, ...] | None, str, tuple[str, ...], st
             ('H H', 'D D'),
             'two-nodes',
             ('-m', '65536'),
-            'small messages show latency problems, such as two published problems: 21 us more with '
-            'GPU buffers, and a jump of the latency at 8 KiB',
+            'small messages show latency problems; two published problems are 21 us of additional '
+            'latency with GPU buffers, and a jump of the latency at 8 KiB',
         ),
         ('osu_alltoall', ('H H',), 'two-nodes', ('-m', '16384'), 'a collective'),
     ],
@@ -184,11 +184,11 @@ TURN_VARIABLES = {'SLURM_OVERLAP': '1', 'MPIR_CVAR_POLLS_BEFORE_YIELD': '0'}
 TAG_TITLES = {
     'quick': 'measure osu_bw, osu_latency and osu_alltoall between two nodes, which takes about '
     'two minutes',
-    'published': 'all benchmarks for which the cited publications contain results',
-    'alps': "CSCS's runs of Open MPI on Alps: two ranks on two nodes or on one node, and alltoall "
-    "with 8 ranks on 2 nodes",
-    'full': 'all benchmarks with all kinds of buffers and all placements of ranks',
-    'demo': 'the benchmark of `make demo`',
+    'published': 'measure all benchmarks that have results in publications of DeiC, CSCS and HPE',
+    'alps': "repeat CSCS's runs of Open MPI on Alps: two ranks on two nodes or on one node, and "
+    "alltoall with 8 ranks on 2 nodes",
+    'full': 'measure all benchmarks with all kinds of buffers and all placements of ranks',
+    'demo': 'measure the benchmark of `make demo`',
 }
 #: Default of --repeats by tag: with fewer than five repeats, compare rarely finds a difference
 REPEATS = {'demo': 2, 'quick': 2, 'published': 5, 'alps': 5, 'full': 3, 'run': 5}

@@ -1,9 +1,9 @@
 """
 Define the ReFrame tests of `osu-container bench`.
 
-The environment variable OSU_CONTAINER_PLAN names the file with the plan of a ReFrame session
-(session.py). A test measures one benchmark in one case with one module. An example of a test name
-is: OSU_Micro_Benchmarks %case=osu_bw-HH-2x1-hybrid. The name of a test is the same in the ReFrame
+The environment variable OSU_CONTAINER_PLAN contains the path of the plan of a ReFrame session
+(session.py). A test measures one benchmark case with one module. An example of a test name is:
+OSU_Micro_Benchmarks %case=osu_bw-HH-2x1-hybrid. The name of a test is the same in the ReFrame
 sessions of all repeats.
 """
 

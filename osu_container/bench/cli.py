@@ -83,10 +83,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '-r',
         type=parse_whole_number,
         metavar='N',
-        help='measurements per run (default: '
-        + ', '.join(f'{tag} {number}' for tag, number in cases.REPEATS.items())
-        + '). With --resume, N is by default the number of repeats of the resumed run; a larger N '
-        'adds repeats to the resumed run',
+        help="number of repeats of each run (default: "
+        f"{', '.join(f'{tag} {number}' for tag, number in cases.REPEATS.items())}). With --resume, "
+        "N is by default the number of repeats of the resumed run; a larger N adds repeats to the "
+        "resumed run",
     )
     parser.add_argument(
         '--dry-run',
@@ -106,10 +106,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         metavar='DIR',
         help="new folder for this run (default: a folder in the results folder, with the UTC time "
-        f"as its name). The variable {select.RESULTS_VARIABLE} names the results folder. If the "
-        "variable is not set, the results folder is .workstation/results in a clone that `make "
-        "demo` has set up, otherwise $XDG_DATA_HOME/osu-container/results (XDG_DATA_HOME is "
-        "~/.local/share by default)",
+        f"as its name). The variable {select.RESULTS_VARIABLE} contains the path of the "
+        "results folder. If the variable is not set, the results folder is .workstation/results in "
+        "a clone of osu-container that `make demo` has set up, otherwise "
+        "$XDG_DATA_HOME/osu-container/results (XDG_DATA_HOME is ~/.local/share by default)",
     )
     parser.add_argument(
         '--nodes',
@@ -154,8 +154,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     command_group.add_argument(
         '--run',
         metavar='COMMAND',
-        help="command to run in the current folder, once with each module that --module names. The "
-        "result is the time from the start to the end of the launcher, such as srun",
+        help="command to run in the current folder, once with each of the modules that you select "
+        "with --module. The result is the time from the start to the end of the launcher, such as "
+        "srun",
     )
     command_group.add_argument(
         '--ranks',
@@ -316,7 +317,7 @@ NEW_RUN_OPTIONS = ('tag', 'module', 'output', 'nodes', 'run')
 
 
 def _list_command_options(options: argparse.Namespace) -> list[str]:
-    """Return the options that the user has set although they are valid only with --run."""
+    """Return the options of the user that are valid only together with the option --run."""
     return ['--' + name.replace('_', '-') for name in COMMAND_OPTIONS if getattr(options, name)]
 
 
@@ -436,7 +437,9 @@ def _print_plan(
     folder: Path | None,
 ) -> int:
     """
-    Print the launch commands of all cases and the skipped runs; return the exit code.
+    Print the launch commands of all benchmark cases, and the skipped runs.
+
+    The result is the exit code.
 
     folder: folder of the resumed run, None for a new run
     """

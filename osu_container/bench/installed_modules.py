@@ -1,8 +1,9 @@
 """
 Load an installed module and inspect its environment, programs, image and MPI.
 
-The facts come from the loaded module. The name of the site comes from the file settings.json in the
-installation folder of the module. The command osu-explain reads the same file.
+The facts about a module are read from the loaded module. The name of the site is read from the
+file settings.json in the installation folder of the module, which the command osu-explain also
+reads.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def resolve_lmod_environment() -> dict[str, str]:
     Return environment variables with which `module load` works.
 
     If Lmod is set up in this process, the result is the environment of this process. Otherwise the
-    result is the environment after sourcing env.sh of the clone. Raises BenchError if neither
-    environment has Lmod.
+    result is the environment after sourcing env.sh in the clone of osu-container. Raises BenchError
+    if neither environment has Lmod.
     """
     lmod = os.environ.get('LMOD_CMD')
     if lmod and not os.access(lmod, os.X_OK):

@@ -160,9 +160,10 @@ def _check_proof(
 
 def format_failure_reason(problem: str, text: str) -> str:
     """
-    Return why a run failed, with the cause and the remedy if a message in `text` is known.
+    Return `problem` with the cause and the remedy of the first known message in `text`.
 
-    If `text` has no known message, the last line of `text` replaces the cause and the remedy.
+    `problem` says why a run failed, and `text` is the output of the run. If `osu-container why`
+    knows no message in `text`, the last line of `text` replaces the cause and the remedy.
     """
     # Only a failed run needs this import, which compiles hundreds of regular expressions.
     from osu_container.why import search

@@ -1,11 +1,11 @@
 """
-Plan the runs of a tag: each case with each module is run, or skipped with a reason.
+Plan the runs of a tag: each case with each module is run, or is skipped for a reason.
 
 A tag selects cases, and a case is a benchmark with its buffers, nodes and ranks. Runs are ordered
 by case, and within a case by module. In this way, results that will be compared are measured within
 seconds of each other: if a machine gets slower or faster for a minute, all modules are affected
-alike. In each repeat, another module begins a case, so that no module always follows the same other
-module.
+alike. The first module of each case changes from repeat to repeat, so that no module always follows
+the same other module.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class PlannedRun:
 
     @property
     def ranks(self) -> int:
-        """Return the number of MPI ranks; every planned case has a number of ranks."""
+        """Return the number of MPI ranks of the run."""
         return self.case.ranks or 0
 
     @property
@@ -119,7 +119,7 @@ def build_proof_command(
 
 
 def resolve_placement(name: str, site: dict[str, Any]) -> tuple[int, int]:
-    """Return (number of nodes, number of ranks) that a named placement has on a site."""
+    """Return (number of nodes, number of ranks) of a placement on a site, e.g. of 'two-nodes'."""
     nodes, per_node = cases.PLACEMENTS[name]
     if per_node is None:
         per_node = len(site['gpu_binding']['value'] or [None])
@@ -199,7 +199,7 @@ def find_accelerator(site: dict[str, Any]) -> str:
 def explain_skip(
     run_case: Case, module: Module, site: dict[str, Any], job_nodes: int, *, check: bool = False
 ) -> str | None:
-    """Return why bench skips the case `run_case` with a module, None if bench measures the case."""
+    """Return why bench skips a benchmark case with a module, None if bench measures the case."""
     if 'D' in run_case.buffers and not site['gpu']['value']:
         return f"site {site['name']} has no GPU, but buffers {run_case.buffers} need GPU memory"
     if 'M' in run_case.buffers and find_accelerator(site) != 'cuda':
@@ -417,9 +417,9 @@ def name_series(modules: list[Module]) -> dict[str, str]:
 
 def rotate_runs(runs: list[PlannedRun], repeat: int) -> list[PlannedRun]:
     """
-    Return the runs in the order in which repeat number `repeat` (from 1) measures the runs.
+    Return the runs in the order of the measurements in repeat number `repeat` (from 1).
 
-    In each repeat, another module is measured first in a case.
+    The first module of each benchmark case changes from repeat to repeat.
     """
     by_case: dict[Case, list[PlannedRun]] = {}
     for run in runs:

@@ -183,9 +183,9 @@ def _format_uncompared_curves(
     judged: Iterable[Series], comparisons: Iterable[Comparison], name: str, other: str
 ) -> list[str]:
     """
-    Return a note on the curves of dataset `name` that have no counterpart in `other`.
+    Return a list with a note on the curves of `name` that no curve of `other` matches.
 
-    The result is a list with one note. The list is empty if all curves have a counterpart.
+    The list is empty if each curve has a matching curve. `name` and `other` are datasets.
 
     judged: the curves of the dataset
     comparisons: the comparisons that were made
@@ -224,7 +224,7 @@ def _add_native(dataset: Dataset) -> Dataset:
 
 def _filter_cases(dataset: Dataset, patterns: Sequence[str]) -> Dataset:
     """
-    Return a copy of a dataset with only the cases that match a pattern.
+    Return a copy of a dataset with only the benchmark cases that match a pattern.
 
     A case matches if its benchmark or its title matches. Without patterns, the dataset is returned
     unchanged. Raises CompareError if no case matches.
@@ -254,10 +254,10 @@ def _list_failures(
     dataset: Dataset, series: Sequence[Series], without: str | None = None
 ) -> list[tuple[str, Case, str]]:
     """
-    Return (name, case, reason) for each case that a dataset failed to measure.
+    Return (name, case, reason) for each benchmark case that a dataset failed to measure.
 
     series: curves; the function returns only cases that one of these curves has measured
-    without: name of curves in the dataset; the function leaves out failures of these curves
+    without: name of curves; the function leaves out failures to measure these curves
     """
     measured = {entry.case for entry in series}
     succeeded = {(entry.case, entry.name) for entry in dataset.series}

@@ -33,7 +33,7 @@ def select_worst_verdict(result: dict[str, Any]) -> str:
     """
     Return the worst verdict in a result of cli.collect_comparisons(), one of VERDICTS.
 
-    A case that B has measured but A failed to measure counts as 'worse'.
+    A benchmark case that B has measured but A failed to measure counts as 'worse'.
     """
     verdicts = [comparison.verdict for comparison in result['comparisons']] + [
         'worse' for _ in result['failed']
@@ -95,7 +95,7 @@ def _format_paragraph(text: str, first: str = '* ') -> str:
 
 
 def _format_summary_tables(comparisons: Iterable[Comparison]) -> list[str]:
-    """Return a table for each pair of compared approaches; each row of a table shows one case."""
+    """Return a table for each pair of compared approaches, with a row for each benchmark case."""
     tables: dict[str, list[list[str]]] = {}
     for comparison in comparisons:
         furthest = 'furthest' if comparison.points[1:] else 'ratio'
@@ -234,7 +234,7 @@ def _format_totals(result: dict[str, Any]) -> str:
     """
     Return the last line of the output: the number of curves with each verdict.
 
-    The line also contains the number of failed cases.
+    The line also contains the number of failed benchmark cases.
     """
     comparisons = result['comparisons']
     counts = [

@@ -45,7 +45,7 @@ class CompareError(Exception):
     """
     Two datasets, which are results of runs or of publications, cannot be compared.
 
-    The text of the error has the reason and the possible comparisons.
+    The text of the error names the reason and the possible comparisons.
     """
 
 
@@ -161,7 +161,7 @@ class Comparison:
         return self.format_qualifier(self.verdict) + ', '.join([self.verdict, *hidden])
 
     def count_fewest_repeats(self, verdict: str) -> int:
-        """Return the lowest number of repeats at any message size that has the verdict `verdict`."""
+        """Return the lowest number of repeats at the message sizes with the verdict `verdict`."""
         return min(
             (min(point.repeats) for point in self.points if point.verdict == verdict),
             default=FIRM_REPEATS,
@@ -170,7 +170,7 @@ class Comparison:
     @property
     def few_repeats(self) -> int | None:
         """
-        Lowest number of repeats at any message size with the verdict better or worse.
+        Lowest number of repeats at the message sizes with the verdict better or worse.
 
         The value is None if the lowest number is FIRM_REPEATS or more.
         """
@@ -331,7 +331,7 @@ def _compute_points(
     Return the comparison of two curves at each message size, as points ordered by size.
 
     groups: list of (result of _select_method(), message sizes)
-    margin: logarithm of the factor that counts as equal
+    margin: logarithm of the largest factor between two equal values
     """
     sign = 1.0 if a.case.more_is_better else -1.0
     # A curve may have 1,000,000 sizes, so NumPy computes each column of the table at once.
@@ -391,13 +391,15 @@ def _compute_points(
 
 def _compute_gaps(a: Any, b: Any) -> Any:
     """
-    Return how far apart the values of side a and of side b are at each message size (the gap).
+    Return the gap between the values of side a and of side b at each message size.
 
-    a, b: arrays (sizes x repeats) of logarithms. The gap is positive if all values of a are above
-    all values of b, and negative if all values of a are below. The gap is 0 if the two ranges of
-    values overlap, or if the values of one side scatter by more than an eighth of the gap. The
-    eighth limits false alarms: with three repeats, the ranges of two equally fast sides are separate
-    by chance in one of ten cases (the tests simulate false alarms with noise of 3 %).
+    The gap is positive if all values of a are greater than all values of b, and negative if all
+    values of a are less than all values of b. The gap is 0 if the two ranges of values overlap. The
+    gap is also 0 if the values of one side scatter by more than an eighth of the gap, because small
+    gaps occur by chance: with three repeats, the ranges of two equally fast sides are separate in
+    one of ten cases (the tests simulate such false alarms with noise of 3 %).
+
+    a, b: arrays (sizes x repeats) of logarithms of the measured values
     """
     above, below = a.min(axis=1) - b.max(axis=1), a.max(axis=1) - b.min(axis=1)
     gaps = np.where(above > 0, above, np.minimum(below, 0.0))
@@ -551,7 +553,7 @@ def _list_notes(comparison: Comparison) -> list[str]:
 
 def is_same_case(a: Case, b: Case, lenient: bool) -> bool:
     """
-    Return whether two cases have the same benchmark, buffers, nodes, ranks and variant.
+    Return whether two benchmark cases are equal: benchmark, buffers, nodes, ranks, variant.
 
     lenient: whether an unknown number of nodes or ranks is equal to any number
     """
@@ -577,12 +579,14 @@ def is_same_run(a: Dataset, b: Dataset) -> bool:
 
 def compare_datasets(a: Dataset, b: Dataset) -> list[Comparison]:
     """
-    Compare the curves of two datasets that measured equal cases, in the order of dataset a.
+    Compare the curves of two datasets that measured the same benchmark cases.
 
-    If both datasets have curves with several names, only curves of the same name are compared. If
-    all curves of a dataset have the same name, these curves are compared with all curves of the
-    other dataset. An imported program output may not report the number of nodes or ranks. An
-    unknown number then matches any number, and a note in the comparison reports the unknown number.
+    The result has the order of dataset a. If both datasets have curves with several names, only
+    curves of the same name are compared. If all curves of a dataset have the same name, these
+    curves are compared with all curves of the other dataset.
+
+    An imported program output may not report the number of nodes or ranks. An unknown number then
+    matches any number, and a note in the comparison reports the unknown number.
     Raises CompareError if no curves can be compared.
     """
     by_name, lenient = (
@@ -656,7 +660,7 @@ def _explain_no_match(a: Dataset, b: Dataset, by_name: bool, lenient: bool) -> s
     ):
         return (
             f"{a.name} and {b.name} have no curves with the same name: {', '.join(a.names)} and "
-            f"{', '.join(b.names)}. Choose one name from {b.name}: {b.name}:NAME"
+            f"{', '.join(b.names)}. Give one curve of {b.name} on the command line as {b.name}:NAME"
         )
     return '\n  '.join(
         [
@@ -667,7 +671,7 @@ def _explain_no_match(a: Dataset, b: Dataset, by_name: bool, lenient: bool) -> s
 
 
 def format_cases(dataset: Dataset) -> str:
-    """Return the titles of the cases in a dataset as text, at most twelve titles."""
+    """Return the titles of at most twelve benchmark cases in a dataset as text."""
     return _join_first([case.title for case in dataset.cases], '; ')
 
 

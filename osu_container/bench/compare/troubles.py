@@ -188,9 +188,8 @@ RULES = (
             'you must use TCP, set FI_TCP_IFACE=hsn0 to send TCP over the fast network. If the '
             'provider is lnx and the bandwidth is 4 to 5 GB/s, the cause is that lnx of libfabric '
             '2.2.0 is slow (ofiwg/libfabric #11392).',
-            source=DEIC
-            + '. The results of the basic container have the note "Works; fallback to TCP/IP". The '
-            'LUMI user guide reports 2.4 GB/s against 12.2 GB/s',
+            source=f'{DEIC}. The results of the basic container have the note "Works; fallback to '
+            'TCP/IP". The LUMI user guide reports a bandwidth of 2.4 GB/s instead of 12.2 GB/s',
         ),
         BANDWIDTHS | LATENCIES,
         None,
@@ -211,7 +210,7 @@ RULES = (
             'and Open MPI, it is also enough to set FI_CXI_DISABLE_NON_INJECT_MSG_IDC=1: '
             'with this variable, Open MPI on LUMI needed 2.9 µs. MPICH 4.3.1 or newer '
             'needs this variable and MPIR_CVAR_CH4_OFI_ENABLE_INJECT=0.',
-            source=DEIC + '. The results of approach opensource show the slow copy. Source code of '
+            source=f'{DEIC}. The results of approach opensource show the slow copy. Source code of '
             'libfabric: prov/cxi/src/cxip_msg.c, cxip_info.c. EESSI on LUMI, 2026-05-21',
         ),
         LATENCIES | BANDWIDTHS | RCCL_BANDWIDTHS | RCCL_LATENCIES,
@@ -230,11 +229,9 @@ RULES = (
             remedy='Set FI_CXI_RX_MATCH_MODE=hybrid, the value that HPE recommends for RCCL, or '
             'set FI_CXI_RX_MATCH_MODE=hardware. The runs of 2025 did not set this '
             'variable, so the remedy is untested for the dip in these runs.',
-            source=DEIC
-            + ': "weird drop at 8192 for RCCL". '
-            + _LUMI_2026
-            + '. The runs of osu_xccl_bibw, osu_xccl_latency and osu_bibw D D cover each value of '
-            'rx_match_mode. HewlettPackard/shs-ccl-docs',
+            source=f'{DEIC}: "weird drop at 8192 for RCCL". {_LUMI_2026}, which contains runs of '
+            'osu_xccl_bibw, osu_xccl_latency and osu_bibw D D with each value of '
+            'FI_CXI_RX_MATCH_MODE. HewlettPackard/shs-ccl-docs',
         ),
         RCCL_BANDWIDTHS | RCCL_LATENCIES | BANDWIDTHS | LATENCIES,
         frozenset(['D D']),
@@ -252,9 +249,8 @@ RULES = (
             remedy='With libfabric before 2.4, set FI_CXI_RDZV_THRESHOLD=16384 '
             'FI_CXI_RDZV_EAGER_SIZE=2048. Cray MPICH sets the same values by itself. These '
             'values are untested with other MPIs.',
-            source=DEIC
-            + '. The latencies of approaches hybrid and opensource show the step. Output of '
-            'MPICH_ENV_DISPLAY of Cray MPICH 8.1.17. Release notes of libfabric 2.4.0',
+            source=f'{DEIC}. The latencies of approaches hybrid and opensource show the step. '
+            'Output of MPICH_ENV_DISPLAY of Cray MPICH 8.1.17. Release notes of libfabric 2.4.0',
         ),
         LATENCIES,
         None,
@@ -274,9 +270,8 @@ RULES = (
             'that was not built with a newer libfabric than the libfabric of the run '
             '(otherwise the error is "FABRIC_1.7 not found"). With a loaded plugin, '
             'NCCL_IGNORE_CPU_AFFINITY=1 gave 4 times the bandwidth.',
-            source=DEIC
-            + '. The results of approach hybrid have the compatibility note "RCCL much slower '
-            '(3GBs)". The script for hybrid lacks the folder of the plugin',
+            source=f'{DEIC}. The results of approach hybrid have the compatibility note "RCCL much '
+            'slower (3GBs)". The script for approach hybrid lacks the folder of the plugin',
         ),
         RCCL_BANDWIDTHS | RCCL_LATENCIES,
         None,
@@ -289,9 +284,9 @@ def find_network_provider(dataset: Dataset) -> str | None:
     """
     Return the libfabric provider of the system on which a dataset was measured.
 
-    For a run, the site data name the provider, e.g. 'tcp' for a machine without a fast network. The
-    result is None if the site is unknown. For published results, the result is always 'fast',
-    because all published results were measured on fast networks.
+    For a run, the provider is read from the site data, e.g. 'tcp' for a machine without a fast
+    network. The result is None if the site is unknown. For published results, the result is always
+    'fast', because all published results were measured on fast networks.
     """
     if dataset.kind == 'published':
         return 'fast'

@@ -5,7 +5,7 @@ The results come from runs or from publications. The page shows verdicts, curves
 the libraries that the ranks loaded (the proof), and the environment.
 
 cli.py        define the command line of `osu-container report`
-content.py    build sections, cases and curves, and compare each curve with native
+content.py    build sections, cases and curves, and compare each curve with the native curve
 tables.py     build the tables as data
 charts.py     draw the plots as SVG
 page.py       render the HTML text from template.html.j2 and style.css

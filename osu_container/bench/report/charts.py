@@ -158,7 +158,7 @@ def render_panel(
 
 
 def render_swatch(name: str) -> str:
-    """Return the sample of a curve for a legend, as the content of an <svg> of 34 x 12."""
+    """Return the legend line of a curve, as the content of an <svg> of 34 x 12."""
     return f'<polyline class="{name}" points="1,6 17,6 33,6"/>'
 
 
@@ -204,10 +204,10 @@ def render_style_rules(classes: dict[Style, str]) -> str:
 
 def render_panels(view: View, classes: dict[Style, str]) -> list[str]:
     """
-    Return the plots of a case as a list of SVG texts.
+    Return the plots of a benchmark case as a list of SVG texts.
 
-    The first plot shows the measured values. If the case has ratios to native, a second plot shows
-    these ratios.
+    The first plot shows the measured values. If the report compares the case with native results, a
+    second plot shows the ratios to the native results.
     """
     drawn = [(curve, points) for curve in view.curves if (points := curve.list_plot_points())]
     panels = (
@@ -234,7 +234,7 @@ def render_panels(view: View, classes: dict[Style, str]) -> list[str]:
 
 
 def render_picture(view: View) -> str:
-    """Return an SVG file, 3.5 inches wide, with the plots of a case and a legend."""
+    """Return an SVG file, 3.5 inches wide, with the plots of a benchmark case and a legend."""
     classes = assign_classes(curve.style for curve in view.curves)
     drawn, row = render_panels(view, classes), 15
     parts = [

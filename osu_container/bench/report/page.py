@@ -53,7 +53,7 @@ def render_page(report: content.Report) -> str:
 
 
 def _make_visible(value: Any) -> Any:
-    """Return a value for the template; control characters in texts become escape sequences."""
+    """Return `value`; if `value` is a text, replace control characters with escape sequences."""
     return (
         escape_text(value)
         if isinstance(value, str) and not isinstance(value, markupsafe.Markup)

@@ -94,7 +94,7 @@ def build_values_table(view: content.View) -> ReportTable | None:
 
 def build_verdicts_table(section: content.Section) -> ReportTable | None:
     """
-    Return the table of verdicts, with a column for each curve and a row for each case.
+    Return the table of verdicts, with columns for curves and rows for benchmark cases.
 
     The result is None if no curve was compared with native.
     """

@@ -1,7 +1,7 @@
 """
 Read the results of runs and of publications, and represent all results in the same form.
 
-model.py         define Case, Series, Dataset: the results as compare and report use them
+model.py         define the classes Case, Series and Dataset for the commands compare and report
 run_files.py     read and write results.jsonl of `osu-container bench` (docs/benchmarks.md)
 osu_output.py    parse a table that an OSU program printed
 outputs.py       read files with tables of OSU programs, of IMB and of nccl-tests

@@ -135,7 +135,7 @@ def _format_programs(table: BenchmarkTable) -> str:
 
 def _add_facts(table: BenchmarkTable, facts: Mapping[str, Any]) -> None:
     """
-    Add facts that the user has given to a table that lacks these facts.
+    Add the user's facts to a table if the table lacks these facts.
 
     Raises ConflictError if a fact contradicts the table.
     """
@@ -182,7 +182,7 @@ def _build_measurement(
 
 
 def _format_unknown_facts(path: Path, output: outputs.Output) -> list[str]:
-    """Return a list with one note, which names the facts missing in an output file."""
+    """Return notes on missing facts and on unread columns of an output file."""
     names = [
         name
         for name in ('programs', 'release', 'nodes', 'ranks', 'buffers')

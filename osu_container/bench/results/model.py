@@ -52,9 +52,9 @@ def is_command(benchmark: str) -> bool:
 
 def format_figure_variant(unit: str, origin: str, more_is_better: bool) -> str:
     """
-    Return a text that says which number is measured for a user's command, for Case.variant.
+    Return the text for Case.variant: the unit and the origin of the number of a command.
 
-    The text contains the unit of the number and `origin`, which says where the number comes from.
+    The number is the result of a user's command. `origin` says where the number comes from.
     """
     return f"{unit}{MORE_IS_BETTER if more_is_better else ''}: {origin}"
 
@@ -122,7 +122,7 @@ class Case:
     @property
     def title(self) -> str:
         """
-        Return a title of the case as text.
+        Return the title of the benchmark case as text.
 
         Examples: 'osu_bw D D, two nodes', '$ lmp, two nodes: time in s'.
         """
@@ -135,7 +135,7 @@ class Case:
 
     @property
     def unit(self) -> str:
-        """Return the unit of the values that were measured in this case."""
+        """Return the unit of the measured values of this benchmark case."""
         if is_command(self.benchmark):
             return self.variant.partition(':')[0].partition(MORE_IS_BETTER)[0]
         return select_unit(self.benchmark)
@@ -234,7 +234,7 @@ class Dataset:
 
     @property
     def cases(self) -> list[Case]:
-        """Return the cases of all curves, in the order of their first appearance."""
+        """Return the benchmark cases of all curves, in the order of their first appearance."""
         return list(dict.fromkeys(series.case for series in self.series))
 
     @property
@@ -252,7 +252,7 @@ class Dataset:
         return self.facts.get('native') or 'native'
 
     def select_series(self, case: Case | None = None, name: str | None = None) -> list[Series]:
-        """Return the curves that measured `case` and are named `name`; None selects every case or name."""
+        """Return the curves with the case `case` and the name `name`; None selects all curves."""
         return [
             series
             for series in self.series

@@ -146,7 +146,7 @@ class Output:
 @functools.lru_cache
 def identify_benchmark(title: str) -> str | None:
     """
-    Return the name of the program that prints this title line, e.g. 'osu_bw'.
+    Return the name of the program that prints the title line `title`, e.g. 'osu_bw'.
 
     The result is None if the title is unknown. Raises ValueError if the line is not a title.
     """
@@ -377,9 +377,7 @@ def _parse_osu(
     path: str | Path, block: dict[str, Any], benchmark: str | None
 ) -> list[BenchmarkTable]:
     """
-    Parse a block of output from an OSU program or an mpi4py port, and return its table.
-
-    The result is a list with one table.
+    Return a list with the table in a block of output from an OSU program or mpi4py port.
     """
     location = f"{path}:{block['line']}"
     title = block['lines'][0]
@@ -436,7 +434,9 @@ def _read_options(comments: str) -> tuple[str, int | None]:
 
 def _resolve_buffers(table: BenchmarkTable, requested: str | None) -> str | None:
     """
-    Return the buffers that a table measured (one of model.BUFFERS), None if undetermined.
+    Return the buffers of the measurement in a table, None if undetermined.
+
+    The result is one of model.BUFFERS.
 
     :param requested: the buffers in the command line
     """
@@ -462,9 +462,7 @@ def _parse_imb(
     path: str | Path, block: dict[str, Any], benchmark: str | None = None
 ) -> list[BenchmarkTable]:
     """
-    Parse a block of output from the Intel MPI Benchmarks, and return its table.
-
-    The result is a list with one table.
+    Return a list with the table in a block of output from the Intel MPI Benchmarks.
     """
     title = _IMB_TABLE.match(block['lines'][0])
     name = f'IMB {title.group(1)}' if title else benchmark or ''
@@ -566,7 +564,7 @@ def _add_figure(
     If the row is malformed, the row is added to the broken lines of the table. If the table already
     has a row with the same message size, the whole table becomes invalid.
 
-    :param cell: the number as text, None if the number has other decimals than the other rows
+    :param cell: the number as text, None if the other rows have more or fewer decimals
     :param factor: factor that converts the number to MB/s or us
     """
     if cell is None or not size.isdigit() or len(size) > 18 or float(cell) * factor > model.HIGHEST:

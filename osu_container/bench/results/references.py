@@ -26,7 +26,7 @@ _CASE = ('benchmark', 'buffers', 'nodes', 'ranks', 'variant')
 @functools.cache
 def read_descriptions() -> dict[str, dict[str, Any]]:
     """
-    Return {name: description} of the published datasets, in the order of `reference list`.
+    Return {name: description} of the published datasets, in the order of datasets.json.
 
     A description is a dict with the keys `title`, `source`, `url`, `licence`, `date`, `node_type`,
     `stack`, `evidence` and `programs`, and these keys:
@@ -80,7 +80,7 @@ def list_published_datasets() -> list[model.Dataset]:
 
 def find_machine_mismatch(a: model.Dataset, b: model.Dataset) -> str | None:
     """
-    Return why the results of two datasets cannot be compared, None if comparable.
+    Return why two datasets cannot be compared, None if the datasets can be compared.
 
     A run records its site. A publication records the sites that belong to the measured machine. The
     results cannot be compared if the run's site is not one of the sites of the publication.

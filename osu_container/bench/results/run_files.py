@@ -42,10 +42,12 @@ class ResultsError(Exception):
 
 def resolve_results_file(path: str | Path) -> Path:
     """
-    Return the path of the results file that `path` names.
+    Return the path of the results file of a run.
 
-    If `path` is the folder of a run, the results file is results.jsonl in this folder. Otherwise
-    the results file is `path` itself. Raises ResultsError if the results file does not exist.
+    path: folder of the run, or the results file itself. In a folder, the results file is
+        results.jsonl.
+
+    Raises ResultsError if the results file does not exist.
     """
     path = Path(path)
     if path.is_dir():
@@ -339,7 +341,8 @@ class Writer:
         """
         Remove the last line of the results file if the line is incomplete.
 
-        A line is incomplete if the run was killed. The result is True if a line was removed.
+        The last line is incomplete if the run was killed while bench wrote the line. The result is
+        True if the line was removed.
         """
         with open(self.path, 'rb+') as handle:
             data = handle.read()

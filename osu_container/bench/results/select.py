@@ -38,9 +38,9 @@ def resolve_results_folder() -> Path:
     """
     Return the folder that contains all runs.
 
-    The folder is the first of these: the folder that $OSU_CONTAINER_RESULTS names, the results
-    folder of a clone that is set up, osu-container/results in the user's data folder
-    (XDG_DATA_HOME).
+    If the variable OSU_CONTAINER_RESULTS is set, the variable contains the path of the folder.
+    Otherwise the folder is .workstation/results in a clone that `make demo` has set up. Without
+    such a clone, the folder is osu-container/results in the user's data folder (XDG_DATA_HOME).
     """
     if os.environ.get(RESULTS_VARIABLE):
         return Path(os.environ[RESULTS_VARIABLE])
