@@ -206,7 +206,7 @@ class CloneError(Exception):
     """A clone is missing or too old; the text names the remedy."""
 
 
-class Change(NamedTuple):
+class ValueChange(NamedTuple):
     """A value in a public file before and after one commit."""
 
     commit: str
@@ -291,8 +291,8 @@ class Clone:
 
     def list_changes(
         self, sources: list[Source], commits: list[tuple[str, str, bool]], before: Values
-    ) -> Iterator[Change]:
-        """Yield a Change for each value that one of `commits` changes. `before`: values before these commits."""
+    ) -> Iterator[ValueChange]:
+        """Yield a ValueChange for each value that one of `commits` changes. `before`: values before these commits."""
         for commit, date, is_watched in commits:
             if not is_watched:
                 continue
@@ -300,7 +300,7 @@ class Clone:
             for key in sorted({*before, *after}):
                 old, new = before.get(key, ('', ''))[0], after.get(key, ('', ''))[0]
                 if old != new:
-                    yield Change(commit, date, *key, old, new)
+                    yield ValueChange(commit, date, *key, old, new)
             before = after
 
 
