@@ -13,6 +13,7 @@ from osu_container.verdict.rules import (
     image_environment,
     loading,
     machine,
+    ranks,
     start,
 )
 from osu_container.verdict.rules.finding import Rule
@@ -29,6 +30,7 @@ RULES = [
         loading,
         fabric,
         gpu_fit,
+        ranks,
     )
     for rule in vars(module).values()
     if isinstance(rule, Rule) and rule.check.__module__ == module.__name__

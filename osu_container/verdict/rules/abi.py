@@ -1,13 +1,11 @@
-"""Rules on the image's MPI: the ABI, the PMI, and the replacement by the host's MPI."""
+"""Rules on the image's MPI: the ABI, and the replacement by the host's MPI."""
 
 import re
 from typing import Dict, Iterator, List
 
 from osu_container.image.image import MPI_FAMILIES
 from osu_container.image.traits import read_mpi_traits
-from osu_container.verdict import launching
 from osu_container.verdict.rules.finding import (
-    OTHER_APPROACHES,
     START_REMEDY,
     Finding,
     Remedy,
@@ -15,8 +13,12 @@ from osu_container.verdict.rules.finding import (
     report_problem,
     rule,
 )
-from osu_container.verdict.rules.questions import find_mpi_path, format_library
-from osu_container.verdict.settings import WRAPPER, list_mpi_families, select_pmi
+from osu_container.verdict.rules.questions import (
+    find_required_pmi,
+    format_library,
+    format_site_pmi,
+)
+from osu_container.verdict.settings import WRAPPER, list_mpi_families
 from osu_container.verdict.trial import Change, Trial
 
 
@@ -35,7 +37,7 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     """
     protocols = trial.mpi.get('pmi') or []
     if trial.family in list_mpi_families(trial.approach) or not (
-        trial.approach['inject'] or (protocols and _find_required_pmi(trial) not in protocols)
+        trial.approach['inject'] or (protocols and find_required_pmi(trial) not in protocols)
     ):
         return
     names = [
@@ -50,7 +52,7 @@ def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     )
     if not trial.approach['inject']:
         reason += ', and %s cannot start this MPI (PMI of the MPI: %s)' % (
-            _format_site_pmi(trial),
+            format_site_pmi(trial),
             ', '.join(protocols),
         )
     yield report_problem('fails', reason, trial.image.path, trial.soname, *_REMEDIES[trial.family])
@@ -84,18 +86,6 @@ _REMEDIES: Dict[str, List[Remedy]] = {
         'libmpi.so.12',
     ],
 }
-
-
-def _find_required_pmi(trial: Trial) -> str:
-    """Return the PMI protocol by which the site starts the MPI: 'pmi2', 'pmix' or 'pmi1'."""
-    return launching.resolve_pmi_protocol(
-        launching.select_launcher(trial.site), select_pmi(trial.approach, trial.site)
-    )
-
-
-def _format_site_pmi(trial: Trial) -> str:
-    """Return the site's launcher and PMI for the approach as text, e.g. 'srun --mpi=pmi2'."""
-    return launching.format_site_pmi(trial.site, select_pmi(trial.approach, trial.site))
 
 
 #: Internal libraries of Open MPI: their sonames end in .so.40 in release 4 and in .so.80 in 5
@@ -212,32 +202,6 @@ def check_standard_abi(trial: Trial) -> Iterator[Finding]:
             trial.libmpi,
             trial.soname,
             START_REMEDY,
-        )
-
-
-@rule('PMI', source='srun(1), --mpi', facts=('pmi', 'host'), needs_process=True)
-def check_pmi(trial: Trial) -> Iterator[Finding]:
-    """The MPI supports the site's PMI."""
-    protocol, protocols = _find_required_pmi(trial), trial.mpi.get('pmi')
-    if protocols and protocol not in protocols:
-        yield report_problem(
-            'fails',
-            '`%s` of this site does not match the PMI of the MPI (%s), so every rank would run '
-            'alone' % (_format_site_pmi(trial), ', '.join(protocols)),
-            find_mpi_path(trial),
-            'PMI ' + ', '.join(protocols),
-            OTHER_APPROACHES,
-            'use an image whose MPI supports ' + protocol,
-        )
-    elif not protocols and trial.family == 'Open MPI' and protocol != 'pmix' and trial.libmpi:
-        yield report_problem(
-            'unknown',
-            'cannot tell which PMI this Open MPI supports: most builds support only PMIx, '
-            'and the ranks of such a build would not find each other under `%s`'
-            % _format_site_pmi(trial),
-            find_mpi_path(trial),
-            'no release',
-            Change('', ['openmpi']),
         )
 
 

@@ -7,8 +7,7 @@ from typing import Iterator
 from osu_container.image.elf import MACHINE_NAMES
 from osu_container.image.loader import find_loaded_file
 from osu_container.verdict.rules.finding import Finding, make_finding, report_problem, rule
-from osu_container.verdict.rules.questions import find_mpi_path, format_library, list_hidden_names
-from osu_container.verdict.settings import has_own_namespaces, shares_container
+from osu_container.verdict.rules.questions import format_library, list_hidden_names
 from osu_container.verdict.trial import (
     BIND_REMEDY,
     BIND_VARIABLES,
@@ -154,36 +153,6 @@ def check_musl(trial: Trial) -> Iterator[Finding]:
             Change('', ['pure', 'opensource']),
             'use a base image with glibc',
         )
-
-
-@rule(
-    'ranks apart',
-    source='user_namespaces(7), process_vm_readv(2); measured with two ranks of one node, '
-    'each in its own user namespace, 2026-11-23: MPICH 5.0.2 fails at messages of 16 '
-    "KiB; without reads of the other rank's memory MPICH runs, at 9.7 instead of 13.6 "
-    'GB/s (messages of 4 MiB, one run of each, busy machine)',
-    facts=('host',),
-)
-def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
-    """
-    The ranks of a node can read each other's memory.
-
-    If the runtime has no setuid program, each container has its own user namespace, and a rank may
-    not read the memory of ranks in other namespaces. Either the ranks of a node share one
-    container, or the module disables reads of other ranks' memory in the MPI.
-    """
-    variable, runtime = trial.mpi.get('single_copy'), trial.runtime
-    if not variable or not runtime or not has_own_namespaces(runtime) or shares_container(runtime):
-        return
-    yield make_finding(
-        'works slowly',
-        '%s %s starts containers without setuid and cannot start the ranks of a node in one '
-        "container, so the module disables reads of other ranks' memory (%s). MPI copies messages "
-        'within a node one more time; messages between nodes are not affected'
-        % (runtime['name'], runtime['release'] or 'of unknown release', variable),
-        [(runtime['command'], 'no setuid'), (find_mpi_path(trial), variable)],
-        'use Apptainer 1.3 or newer, which starts the ranks of a node in one container',
-    )
 
 
 @rule('overlay', source='apptainer.org, user guide, Persistent Overlays: overlay embedded in SIF')

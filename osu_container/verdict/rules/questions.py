@@ -9,11 +9,13 @@ from osu_container.image.environment import (
     SCRIPTS_FOLDER,
 )
 from osu_container.image.loader import LoadedFile, find_loaded_file
+from osu_container.verdict import launching
 from osu_container.verdict.layers import (
     find_provider,
     split_provider,
 )
 from osu_container.verdict.rules.finding import Remedy
+from osu_container.verdict.settings import select_pmi
 from osu_container.verdict.site_choice import collect_site_conditions, parse_release
 from osu_container.verdict.trial import Change, CoveringMount, Trial, find_mount
 
@@ -220,3 +222,15 @@ def list_glibc_dependents(trial: Trial) -> List[LoadedFile]:
         & set(trial.host.list_unknown_facts(library.facts.path))
         and set(library.facts.needed) & GLIBC_SONAMES
     ]
+
+
+def find_required_pmi(trial: Trial) -> str:
+    """Return the PMI protocol by which the site starts the MPI: 'pmi2', 'pmix' or 'pmi1'."""
+    return launching.resolve_pmi_protocol(
+        launching.select_launcher(trial.site), select_pmi(trial.approach, trial.site)
+    )
+
+
+def format_site_pmi(trial: Trial) -> str:
+    """Return the site's launcher and PMI for the approach as text, e.g. 'srun --mpi=pmi2'."""
+    return launching.format_site_pmi(trial.site, select_pmi(trial.approach, trial.site))
