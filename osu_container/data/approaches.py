@@ -481,7 +481,7 @@ _OPENMPI_OVER_LIBFABRIC = (
         _make_variable(
             'OMPI_MCA_mtl',
             'ofi',
-            'libfabric is the network library that matches the messages of Open MPI',
+            'Open MPI leaves the matching of messages (MTL) to libfabric',
             _CSCS,
             only=['no ucx'],
         ),

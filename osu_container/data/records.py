@@ -77,10 +77,11 @@ def format_shape(shape: Any) -> str:
 
 def read_record(value: Any, shape: Any, name: str = '') -> Any:
     """
-    Return a copy of `value`, in which each missing optional key of a dict has the value None.
+    Check that `value` has the structure `shape`, and return a copy of `value`.
 
-    name: key of the value in the file. Raises ValueError if `value` does not have the shape. The
-    text of the error contains the key, the value and the expected shape.
+    In the copy, each optional key that a dict lacks has the value None. name: key under which the
+    file contains `value`. Raises ValueError if `value` has another structure. The text of the error
+    contains the key, the value and the expected structure.
     """
     if isinstance(shape, tuple) and not isinstance(shape, (Range, Time)):
         for choice in shape:

@@ -626,11 +626,12 @@ def find_interpreter(
     image: AnyImage, text: Optional[str]
 ) -> Tuple[Optional[str], Optional[str], str]:
     """
-    Return (path of the interpreter, missing name, option) for a script.
+    Return (path, missing, option) of the interpreter in the first line of a script.
 
-    text: text of the script. The first line names the interpreter and its option, '' for no option.
-    If the image contains the interpreter, the missing name is None. Otherwise the path is None. If
-    `text` is not a script, the result is (None, None, '').
+    If the image contains the interpreter, `path` is the path of the interpreter, and `missing` is
+    None. Otherwise `path` is None, and `missing` is the name of the interpreter. `option` is the
+    option of the interpreter, '' without an option. If `text` is not the text of a script, the
+    result is (None, None, '').
     """
     first = FIRST_LINE.match(text or '')
     if not first:

@@ -880,7 +880,7 @@ def build_trial(
         process = simulate_load(roots, container, library_path, opened)
 
     def load_more(paths: List[str]) -> Process:
-        """Return the process after the program has also opened the files `paths`."""
+        """Simulate the load again, with `paths` as further files that the program opens (dlopen)."""
         return simulate_load(roots, container, library_path, opened + paths)
 
     fabric = read_process_traits(process, 'libfabric.so.1', image, host)

@@ -151,8 +151,8 @@ def _format_release(mix: Trial, name: str) -> str | None:
 def _list_injected_libraries(mix: Trial) -> list[dict[str, Any]]:
     """Return the host libraries that would be injected into the container, each as a dict.
 
-    If the host was never inspected, the dependencies of these libraries are omitted, because the
-    image contains most of the dependencies.
+    For a host that nobody has inspected, the result contains no dependencies of these libraries:
+    most dependencies then come from the image.
     """
     names = {path: name for name, path in locate_host_libraries(mix.approach, mix.site, mix.host)}
     needed_by = {

@@ -31,7 +31,7 @@ from osu_container.verdict.trial import Change, Trial
 )
 def other_mpi_family(trial: Trial) -> Iterator[Finding]:
     """
-    The image's MPI has the ABI that the approach requires.
+    Check that the image's MPI has the ABI that the approach requires.
 
     An approach that injects no library needs only an MPI that the site's launcher can start.
     """
@@ -102,7 +102,7 @@ _OPEN_MPI_LIBRARY = re.compile(r'libopen-(pal|rte)\.so\.')
 )
 def two_builds(trial: Trial) -> Iterator[Finding]:
     """
-    With the host's Open MPI, the process loads no internal library of the image's Open MPI.
+    Check that a process with the host's Open MPI loads no internal library of the image's Open MPI.
 
     The internal libraries are libopen-pal and libopen-rte. A program that needs only libmpi.so.40
     runs with Open MPI 4 and newer. The Fortran and C++ bindings in the image also need the internal
@@ -174,7 +174,8 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
 )
 def check_standard_abi(trial: Trial) -> Iterator[Finding]:
     """
-    Image and host use MPI 5.0's constants, and the host's libmpi_abi.so.1 is an MPI itself.
+    Check that image and host use MPI 5.0's constants, and the host's libmpi_abi.so.1 is an MPI
+    itself.
 
     The header of Intel MPI has eight constants of a draft of MPI 5.0. The libmpi_abi.so.1 of
     mpi_abi_wrapper opens the MPI at run time, so that no file shows which MPI the process loads.
@@ -208,7 +209,7 @@ def check_standard_abi(trial: Trial) -> Iterator[Finding]:
 @rule('no program', source='docs/check.md', superseded='of MPI')
 def no_program(trial: Trial) -> Iterator[Finding]:
     """
-    `osu-container check` knows which MPI the program uses.
+    Check that `osu-container check` knows which MPI the program uses.
 
     For some launchers, for some scripts, and for programs that open the MPI at run time, `check`
     cannot determine the MPI. The other rules then judge the image's MPI alone, without a program.

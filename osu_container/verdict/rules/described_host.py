@@ -47,7 +47,7 @@ Gap = Tuple[str, str, str]
 
 @rule('host not described', source='verdict/rules/described_host.py', facts=('host',))
 def unknown_host(trial: Trial) -> Iterator[Finding]:
-    """The published data show which host libraries the module injects."""
+    """Check that the published data show which host libraries the module injects."""
     evidence = list_undescribed_facts(trial)
     if evidence:
         yield make_finding(
@@ -98,7 +98,7 @@ def list_undescribed_facts(trial: Trial) -> List[Tuple[str, str]]:
 
 @rule('facts of the host', source='verdict/rules/described_host.py', facts=('host', 'provider'))
 def unknown_facts(trial: Trial) -> Iterator[Finding]:
-    """The published data show which symbols the host's libraries need and define."""
+    """Check that the published data show which symbols the host's libraries need and define."""
     if not trial.host.is_partial or not trial.injected:
         return
     for path, fact, gap in (

@@ -87,7 +87,7 @@ FIRST_CXI_LIBFABRIC = (1, 21)
 )
 def no_libfabric(trial: Trial) -> Iterator[Finding]:
     """
-    If the approach replaces libfabric, the MPI uses libfabric.
+    Check that the MPI uses libfabric if the approach replaces libfabric.
 
     The approach has no effect on an MPICH with the device ch3 or with another netmod, because such
     an MPICH does not use libfabric. An Open MPI without the component mtl ofi does not start if the
@@ -130,7 +130,7 @@ def _export_variables(**variables: str) -> Change:
 
 @rule('netmod', source='configure options of the MPICH wheels from release 4.3 on', facts=('host',))
 def check_netmod(trial: Trial) -> Iterator[Finding]:
-    """An MPICH that prefers UCX runs on a network that UCX supports well."""
+    """Check that an MPICH that prefers UCX runs on a network that UCX supports well."""
     device, fact = trial.mpi.get('device') or [], resolve_network(trial.site)[1]['ucx']
     if (
         find_network_layer(trial) == UCX
@@ -171,7 +171,9 @@ _UCX_REMEDY = (
     facts=('provider',),
 )
 def check_ucx(trial: Trial) -> Iterator[Finding]:
-    """The image has all files that UCX needs to use the site's network cards instead of TCP."""
+    """
+    Check that the image has all files that UCX needs to use the site's network cards, not TCP.
+    """
     kind, network, drivers = resolve_network(trial.site)
     if find_network_layer(trial) != UCX or kind == 'Ethernet':
         return
@@ -213,7 +215,7 @@ def check_ucx(trial: Trial) -> Iterator[Finding]:
     facts=('provider',),
 )
 def check_card_driver(trial: Trial) -> Iterator[Finding]:
-    """The image has the rdma-core driver that the provider verbs or efa needs."""
+    """Check that the image has the rdma-core driver that the provider verbs or efa needs."""
     provider = find_provider(trial)
     problem = (
         find_driver_problem(trial, provider)
@@ -238,7 +240,7 @@ def check_card_driver(trial: Trial) -> Iterator[Finding]:
     needs_process=True,
 )
 def no_provider(trial: Trial) -> Iterator[Finding]:
-    """The libfabric of the process has the provider that FI_PROVIDER names."""
+    """Check that the libfabric of the process has the provider that FI_PROVIDER names."""
     if find_network_layer(trial) == LIBFABRIC:
         yield from _report_missing_provider(trial)
 
@@ -346,7 +348,9 @@ SEEN_LIBCXI_PAIRS = {
 )
 def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
     """
-    The image's libcxi has the release of the site's driver, or ran with this driver before.
+    Check that the image's libcxi has the release of the site's driver, or ran with this driver
+    before.
+
     """
     library = find_image_libcxi(trial)
     if library is None:
@@ -435,7 +439,7 @@ def _may_survive_refusal(trial: Trial) -> bool:
 )
 def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
     """
-    MPICH requests no newer libfabric API than the libfabric in the process has.
+    Check that MPICH requests no newer libfabric API than the libfabric in the process has.
 
     MPICH requests the API of the libfabric with which MPICH was built. Symbol versions do not show
     this API.
@@ -515,7 +519,7 @@ def _asks_for_cxi(trial: Trial) -> bool:
 )
 def check_capability_set(trial: Trial) -> Iterator[Finding]:
     """
-    MPICH requests only capabilities that the provider cxi has.
+    Check that MPICH requests only capabilities that the provider cxi has.
 
     MPICH 4.1 and newer meet this condition. `check` recognises them by the string "cxi" in libmpi.
     """
@@ -544,7 +548,7 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
 )
 def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     """
-    A run is known in which this release of the MPI used the provider cxi.
+    Check that a run is known in which this release of the MPI used the provider cxi.
 
     If the MPI is not MPICH, no file shows whether the MPI supports cxi. A run of the host's Cray
     MPICH over the host's libfabric counts as known for any release, because HPE
@@ -578,7 +582,7 @@ def check_cxi_runs(trial: Trial) -> Iterator[Finding]:
     facts=('provider',),
 )
 def tcp_only(trial: Trial) -> Iterator[Finding]:
-    """MPI does not use TCP between nodes if the site has a faster network."""
+    """Check that MPI does not use TCP between nodes if the site has a faster network."""
     kind, network, _ = resolve_network(trial.site)
     provider, layer = trial.site['provider']['value'], find_network_layer(trial)
     asks_for_tcp = find_provider(trial) == trial.module_values.get('FI_PROVIDER') == 'tcp'

@@ -37,7 +37,7 @@ _SOFTWARE = {'AMD': 'ROCm', 'NVIDIA': 'CUDA'}
     facts=('gpu',),
 )
 def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
-    """The image has the software for the site's GPUs: ROCm for AMD, CUDA for NVIDIA."""
+    """Check that the image has the software for the site's GPUs: ROCm for AMD, CUDA for NVIDIA."""
     maker = find_gpu_maker(trial.site)
     if not maker:
         return
@@ -64,7 +64,9 @@ def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
     facts=('provider', 'gpu', 'host'),
 )
 def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
-    """RCCL or NCCL finds a plugin for libfabric, and this plugin finds the site's provider."""
+    """
+    Check that RCCL or NCCL finds a plugin for libfabric, and this plugin finds the site's provider.
+    """
     if not trial.site['gpu']['value'] or find_provider(trial) == 'tcp':
         return
     name = 'NCCL' if find_gpu_maker(trial.site) == 'NVIDIA' else 'RCCL'
@@ -150,7 +152,9 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
     facts=('gpu', 'host'),
 )
 def check_gtl(trial: Trial) -> Iterator[Finding]:
-    """A module that enables GPU support of Cray MPICH injects the GPU transport layer."""
+    """
+    Check that a module that enables GPU support of Cray MPICH injects the GPU transport layer.
+    """
     if (
         trial.module_values.get('MPICH_GPU_SUPPORT_ENABLED') == '1'
         and trial.libmpi
@@ -188,7 +192,9 @@ _SLOW_QUERIES = {'Cray MPICH': ((), (9, 2)), 'Open MPI': ((5,), (5, 0, 11))}
     facts=('gpu', 'host'),
 )
 def check_pointer_query(trial: Trial) -> Iterator[Finding]:
-    """MPI with GPU support does not query each buffer by a slow function of the driver."""
+    """
+    Check that MPI with GPU support does not query each buffer by a slow function of the driver.
+    """
     fact, family = trial.site.get('gpu_driver'), trial.mpi_family or ''
     release = parse_release(trial.mpi.get('release'))
     first, fixed = _SLOW_QUERIES.get(family, ((), ()))
@@ -222,7 +228,7 @@ def check_pointer_query(trial: Trial) -> Iterator[Finding]:
     facts=('gpu', 'host'),
 )
 def check_rocm_release(trial: Trial) -> Iterator[Finding]:
-    """The image's ROCm works with the site's driver and with the host's libraries."""
+    """Check that the image's ROCm works with the site's driver and with the host's libraries."""
     if find_gpu_maker(trial.site) != 'AMD':
         return
     libraries = [
@@ -269,7 +275,7 @@ OLDEST_DRIVERS = {11: 450, 12: 525, 13: 580}
     facts=('gpu',),
 )
 def check_cuda_release(trial: Trial) -> Iterator[Finding]:
-    """The site's driver supports the image's CUDA, and ld.so loads no older libcuda."""
+    """Check that the site's driver supports the image's CUDA, and ld.so loads no older libcuda."""
     fact, release = trial.site.get('gpu_driver'), trial.image.find_cuda_release()
     if find_gpu_maker(trial.site) != 'NVIDIA' or not fact or not release:
         return

@@ -76,7 +76,7 @@ def _format_change(name: str, variable: Optional[Variable]) -> str:
 
 @rule('start of the container', source='action script of Apptainer 1.4.5', superseded='of MPI')
 def check_container_start(trial: Trial) -> Iterator[Finding]:
-    """The image's environment scripts let the program start."""
+    """Check that the image's environment scripts let the program start."""
     exit_point = trial.environment.exit_point
     if exit_point:
         is_certain, location, why = exit_point
@@ -101,7 +101,8 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
 @rule('unknown environment', source='image/environment.py', superseded='of MPI')
 def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     """
-    The image's values of LD_LIBRARY_PATH, LD_PRELOAD and LD_AUDIT are known before a run.
+    Check that the image's values of LD_LIBRARY_PATH, LD_PRELOAD and LD_AUDIT are known before a
+    run.
 
     A dry run reads the variables that the environment scripts of the image set. The libraries in
     LD_AUDIT may replace any other library.
@@ -123,7 +124,7 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
 @rule('privileges', source='ld.so(8), secure-execution mode', superseded='of MPI')
 def check_privileges(trial: Trial) -> Iterator[Finding]:
     """
-    The program is neither setuid nor setgid.
+    Check that the program is neither setuid nor setgid.
 
     For a setuid program, ld.so ignores LD_LIBRARY_PATH (AT_SECURE) if the kernel grants the
     privileges. The runtime denies the privileges (no_new_privs), unless root starts the container.
@@ -206,7 +207,7 @@ _VARIABLE_CHECKS: Dict[str, Callable[[Trial, str], bool]] = {
 )
 def check_image_variables(trial: Trial) -> Iterator[Finding]:
     """
-    The image sets no variable that chooses the network or that may end MPI_Init.
+    Check that the image sets no variable that chooses the network or that may end MPI_Init.
 
     A variable of the image overrides the module's variable of the same name.
     """
@@ -270,7 +271,7 @@ _NEEDED_PARTS = {'self', 'sm', 'vader', 'tcp', 'cm', 'ob1', 'basic', 'hash', 'na
     source='docs.open-mpi.org, v5.0.x, Setting MCA parameter values; pmix-mca-params.conf of PMIx',
 )
 def check_parameter_files(trial: Trial) -> Iterator[Finding]:
-    """No parameter file of Open MPI or PMIx in the image chooses the network."""
+    """Check that no parameter file of Open MPI or PMIx in the image chooses the network."""
     if trial.image.is_partial or trial.mpi_family != 'Open MPI' or trial.image_mpi is None:
         return
     set_already = set(trial.module_values) | set(trial.environment.variables)
@@ -318,7 +319,7 @@ _ETHERNET_PROVIDERS = {'tcp', 'sockets', 'udp', 'net'}
 )
 def check_image_provider(trial: Trial) -> Iterator[Finding]:
     """
-    If the image sets FI_PROVIDER, the value selects a usable provider.
+    Check that the value selects a usable provider if the image sets FI_PROVIDER.
 
     The image's FI_PROVIDER overrides the module's FI_PROVIDER.
     """

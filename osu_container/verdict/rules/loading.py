@@ -54,7 +54,7 @@ from osu_container.verdict.trial import (
 @rule('static program', source='ld.so(8)', superseded='of MPI')
 def static_program(trial: Trial) -> Iterator[Finding]:
     """
-    The program must be linked dynamically.
+    Check that the program is linked dynamically.
 
     No host library can replace the MPI in a statically linked program. A static program without MPI
     probably starts another program, and `check` cannot tell which program.
@@ -92,7 +92,7 @@ def static_program(trial: Trial) -> Iterator[Finding]:
 )
 def injection_defeated(trial: Trial) -> Iterator[Finding]:
     """
-    ld.so finds the injected libraries of the host before the libraries of the image.
+    Check that ld.so finds the injected libraries of the host before the libraries of the image.
 
     ld.so searches DT_RPATH before LD_LIBRARY_PATH, and DT_RUNPATH after LD_LIBRARY_PATH.
     """
@@ -244,7 +244,7 @@ def _list_processes(trial: Trial) -> List[Process]:
 )
 def missing_library(trial: Trial) -> Iterator[Finding]:
     """
-    ld.so finds every needed library.
+    Check that ld.so finds every needed library.
 
     Libraries of NVIDIA's driver always come from the host.
     """
@@ -318,7 +318,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
 )
 def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
     """
-    The loaded libraries define each symbol version that a library of the process needs.
+    Check that the loaded libraries define each symbol version that a library of the process needs.
 
     Examples are FABRIC_1.7, GLIBC_2.34 and GLIBCXX_3.4.30.
     """
@@ -356,7 +356,10 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
     needs_process=True,
 )
 def undefined_symbol(trial: Trial) -> Iterator[Finding]:
-    """Each symbol that a library of the process needs is defined by a library of the process."""
+    """
+    Check that each symbol that a library of the process needs is defined by a library of the
+    process.
+    """
     if trial.image.is_partial or trial.process.missing or trial.process.broken:
         return
     if may_offer_unknown_symbols(trial):
@@ -425,7 +428,7 @@ def list_differences(trial: Trial, listing: Listing) -> List[str]:
 )
 def check_dry_run(trial: Trial) -> Iterator[Finding]:
     """
-    The image's loader lists the predicted libraries (`osu-container check --dry-run`).
+    Check that the image's loader lists the predicted libraries (`osu-container check --dry-run`).
 
     The loader cannot list libraries that scripts or Python load, or libraries that a program opens
     at run time.

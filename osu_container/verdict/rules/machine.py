@@ -20,7 +20,7 @@ from osu_container.verdict.trial import (
 @rule('host path missing', source='site data', facts=('host',))
 def check_host_paths(trial: Trial) -> Iterator[Finding]:
     """
-    The host libraries of the approach exist.
+    Check that the host libraries of the approach exist.
 
     If the path of a library is a guess (untested) and does not exist, the module does not inject
     the library. The process would then load the image's library, so the verdict is unknown.
@@ -56,7 +56,7 @@ def check_host_paths(trial: Trial) -> Iterator[Finding]:
 )
 def check_mounts(trial: Trial) -> Iterator[Finding]:
     """
-    No folder of the host hides a program or library of the image.
+    Check that no folder of the host hides a program or library of the image.
 
     The runtime mounts /tmp, /var/tmp, the home folder, the current folder, and the binds of the
     site and of the user. A mount hides all files that the image has at the same path.
@@ -85,7 +85,7 @@ def check_mounts(trial: Trial) -> Iterator[Finding]:
 
 @rule('architecture', source='ELF header, e_machine', facts=('host',))
 def check_architecture(trial: Trial) -> Iterator[Finding]:
-    """The image and the host have the same processor architecture."""
+    """Check that the image and the host have the same processor architecture."""
     names = {readelf: uname for uname, readelf in MACHINE_NAMES.items()}
     host = (
         next((facts.machine for facts in trial.injected.values()), None) or trial.host.get_machine()
@@ -112,7 +112,7 @@ def check_architecture(trial: Trial) -> Iterator[Finding]:
 )
 def check_processor_level(trial: Trial) -> Iterator[Finding]:
     """
-    The processor has the level of x86-64 that the program and the libraries require.
+    Check that the processor has the level of x86-64 that the program and the libraries require.
 
     If the host is known from published data only, the level of the processor is not known. The rule
     then assumes x86-64-v3, the level of all systems with AVX2.
@@ -143,7 +143,7 @@ def check_processor_level(trial: Trial) -> Iterator[Finding]:
 
 @rule('musl', source='docs.cscs.ch, known issues of the hooks: Alpine', needs_process=True)
 def check_musl(trial: Trial) -> Iterator[Finding]:
-    """The image has glibc, which the host's libraries need."""
+    """Check that the image has glibc, which the host's libraries need."""
     if trial.process.uses_musl and trial.approach['inject']:
         yield report_problem(
             'fails',
@@ -158,7 +158,7 @@ def check_musl(trial: Trial) -> Iterator[Finding]:
 @rule('overlay', source='apptainer.org, user guide, Persistent Overlays: overlay embedded in SIF')
 def check_overlay(trial: Trial) -> Iterator[Finding]:
     """
-    The SIF has no overlay partition.
+    Check that the SIF has no overlay partition.
 
     An overlay may add, hide or change any file, and `check` does not read overlays.
     """

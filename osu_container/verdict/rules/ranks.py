@@ -28,7 +28,7 @@ from osu_container.verdict.trial import Change, Trial
 )
 def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
     """
-    The ranks of a node can read each other's memory.
+    Check that the ranks of a node can read each other's memory.
 
     If the runtime has no setuid program, each container has its own user namespace, and a rank may
     not read the memory of ranks in other namespaces. Either the ranks of a node share one
@@ -50,7 +50,7 @@ def check_rank_namespaces(trial: Trial) -> Iterator[Finding]:
 
 @rule('PMI', source='srun(1), --mpi', facts=('pmi', 'host'), needs_process=True)
 def check_pmi(trial: Trial) -> Iterator[Finding]:
-    """The MPI supports the site's PMI."""
+    """Check that the MPI supports the site's PMI."""
     protocol, protocols = find_required_pmi(trial), trial.mpi.get('pmi')
     if protocols and protocol not in protocols:
         yield report_problem(

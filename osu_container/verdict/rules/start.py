@@ -80,7 +80,9 @@ def _list_foreign_files(trial: Trial, started: StartedProcess) -> List[Tuple[str
 
 @rule('start', source='proc(5), /proc/PID/maps; ld.so(8), LD_DEBUG')
 def check_start(trial: Trial) -> Iterator[Finding]:
-    """Each process of the started command has loaded the MPI and libfabric of the approach."""
+    """
+    Check that each process of the started command has loaded the MPI and libfabric of the approach.
+    """
     start, started = trial.start, trial.started
     if start is None:
         return
@@ -218,7 +220,9 @@ def _names_host_folder(text: Optional[str]) -> bool:
     superseded='of MPI',
 )
 def check_interpreter(trial: Trial) -> Iterator[Finding]:
-    """Every started file is executable, and the image has the interpreter of every script."""
+    """
+    Check that every started file is executable, and the image has the interpreter of every script.
+    """
     image = trial.image
     if image.is_partial:
         return
@@ -252,7 +256,9 @@ def check_interpreter(trial: Trial) -> Iterator[Finding]:
 
 @rule('entrypoint', source='HPE, MPI OSU Benchmarks with libfabric swap: /host/lib and /host/usr')
 def check_entrypoint(trial: Trial) -> Iterator[Finding]:
-    """For approach swap, the image's entrypoint searches the folders of host libraries."""
+    """
+    With approach swap, check that the image's entrypoint searches the folders of host libraries.
+    """
     if not trial.approach.get('entrypoint') or trial.image.is_partial:
         return
     scripts, targets = (
