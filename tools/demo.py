@@ -90,7 +90,7 @@ def measure_modules(project: Path) -> Path:
     """
     Measure all modules of the demo and return the folder with the results.
 
-    If the speeds of the modules differ too much, each module is measured again as often as before.
+    If the speeds of the modules differ too much, the function doubles the number of measurements.
     The table of the demo shows the best value of all repeats.
     """
     folder = project / '.workstation' / 'results' / time.strftime('%Y%m%dT%H%M%SZ', time.gmtime())

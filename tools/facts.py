@@ -336,7 +336,7 @@ def find_values(source_facts: dict[str, str], site: str, name: str) -> list[str]
 
 def find_line(site: str, text: str) -> str:
     """
-    Return FILE:LINE of the first line in the data that contains `text` as a whole word.
+    Return FILE:LINE of the first line of the site data with `text` as a whole word.
 
     The function searches in this order: the lines after the name of the site in the site's file, the
     other lines of the site's file, cray.py (facts that sites share), and approaches.py. If no line
@@ -391,7 +391,10 @@ def print_table(head: list[str], rows: list[list[str]]) -> None:
 
 
 def print_replay(clone: Clone, sources: list[Source]) -> None:
-    """Print a table of all changes of values in the history of a clone, whatever the site data contain."""
+    """Print a table of all changes of values in the history of a clone.
+
+    The table also contains values that the site data do not have.
+    """
     commits = [*clone.list_commits(sources, 'HEAD')]
     changes = [*clone.list_changes(sources, commits, {})]
     print_table(

@@ -145,8 +145,8 @@ class MPIContainer(SiteEasyBlock):
         Return the path of the container image.
 
         An absolute path is returned unchanged. A file name is searched in EasyBuild's source path,
-        in the source URLs and in the site's folders. If no folder contains the image, the image is
-        built, unless the parameter build_image forbids the build.
+        in the source URLs and in the site's folders. If the image is not found, this method builds
+        the image. The parameter build_image can forbid the build.
         """
         if os.path.isabs(self.sif_name):
             return self.sif_name
@@ -255,8 +255,8 @@ class MPIContainer(SiteEasyBlock):
         """
         Do nothing.
 
-        Overridden because EasyBuild compiles nothing; a recipe in container-recipes/ builds the
-        image.
+        Overridden because this step of EasyBuild compiles source code, and a container image needs
+        no compilation.
         """
 
     def fill_installdir(self, folder: str) -> None:

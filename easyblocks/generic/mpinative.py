@@ -71,8 +71,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """
         Find the site of the easyconfig, and the programming environment of the site.
 
-        If the site does not fit the dependencies of the easyconfig, the installation fails before a
-        file is written.
+        Some sites have a separate easyconfig, osu-native-VERSION-SITE.eb, which loads modules. On
+        such a site, an easyconfig without modules fails before a file is written.
         """
         super().__init__(*args, **kwargs)
         self.resolve_site_approach('native', APPROACHES)
@@ -99,7 +99,12 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         self.mpi4py_wheel = ''
 
     def refuse_other_stack(self) -> None:
-        """Raise EasyBuildError if another easyconfig is made for this site's software stack."""
+        """
+        Raise EasyBuildError if this project has a separate easyconfig for the site.
+
+        The separate easyconfig, osu-native-VERSION-SITE.eb, loads the modules of the site's
+        software stack.
+        """
         name = 'osu-native-%s-%s.eb' % (self.version, self.site['name'])
         path = os.path.join(find_easyconfigs(), 'o', 'osu-native', name)
         if os.path.isfile(path) and not is_site_file(self.cfg['site']):
@@ -160,7 +165,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def extract_step(self) -> None:
         """
-        Unpack the archive of the C benchmarks, unless mpi4py ports are installed.
+        Unpack the archive of the C benchmarks; do nothing if mpi4py ports are installed.
 
         Overridden because the mpi4py ports have no archive.
         """
@@ -195,8 +200,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """
         Return the lines of the modulefile that load other modules.
 
-        Overridden because the modulefile must also load modules that the site data name and that
-        are not dependencies of the easyconfig.
+        Overridden because the modulefile of an easyconfig without dependencies must load the
+        modules that are listed in the site data.
         """
         return super().make_module_dep(*args, **kwargs) + '\n'.join(
             self.module_generator.load_module(name) for name in self.modules_of_site
@@ -206,8 +211,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         """
         Run the configure script of the C benchmarks with the site's MPI compilers.
 
-        Overridden because the site data name the compilers, and because the mpi4py ports need no
-        configure script.
+        Overridden because the names of the compilers come from the site data. The mpi4py ports
+        (Python versions of the benchmarks) need no configure script.
         """
         if not self.mpi4py_wheel:
             # EasyBuild does not quote a prefix with a space.
@@ -226,7 +231,7 @@ class MPINative(SiteEasyBlock, ConfigureMake):
 
     def build_step(self) -> None:
         """
-        Compile the C benchmarks, unless mpi4py ports are installed.
+        Compile the C benchmarks; do nothing if mpi4py ports are installed.
 
         Overridden because the mpi4py ports are Python programs, which need no compiler.
         """

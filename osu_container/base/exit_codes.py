@@ -41,8 +41,8 @@ CODES: Dict[str, ExitCodes] = {
         (0, "all ranks used the expected libraries and network"),
         (
             1,
-            "a rank used other libraries or another network than expected, or left no proof of its "
-            "libraries",
+            "a rank did not use the expected libraries and the expected network, or left no proof "
+            "of its libraries",
         ),
         ("another", "COMMAND failed, and osu-proof exits with the exit code of COMMAND"),
     ),
@@ -51,8 +51,8 @@ CODES: Dict[str, ExitCodes] = {
         (1, "a step failed, and the report file names the failed step"),
     ),
     'why': (
-        (0, "the log contains a known message"),
-        (1, "the log contains no known message, or a file cannot be read"),
+        (0, "the log contains a message that the command recognises"),
+        (1, "the log contains no message that the command recognises, or a file cannot be read"),
     ),
     'new': (
         (0, "the easyconfig was written, or already existed with the same content"),
@@ -64,8 +64,12 @@ CODES: Dict[str, ExitCodes] = {
         _LIBRARY,
     ),
     'compare': (
-        (0, "no result of A is worse than the same result of B"),
-        (1, "a result of A is worse than the same result of B (see --fail-on)"),
+        (0, "no benchmark result in A is worse than the result of the same benchmark in B"),
+        (
+            1,
+            "a benchmark result in A is worse than the result of the same benchmark in B (see "
+            "--fail-on)",
+        ),
         (3, "the results cannot be compared, or a Python package is missing"),
     ),
     'report': (*DONE, _LIBRARY),

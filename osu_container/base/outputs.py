@@ -82,7 +82,7 @@ def require_writable(path: _Path, force: bool = False) -> None:
     folder = os.path.dirname(os.path.abspath(path))
     if not os.path.isdir(folder):
         raise OutputFileError(
-            path, f"the folder {folder} does not exist. Create the folder, or choose another name"
+            path, f"the folder {folder} does not exist. Create the folder, or choose another folder"
         )
     if not os.path.lexists(path):
         return
@@ -93,7 +93,7 @@ def require_writable(path: _Path, force: bool = False) -> None:
         raise OutputFileError(
             path,
             "the file is an input of the command, and a command does not overwrite an input. "
-            "Choose another name",
+            "Choose another name for the output",
         )
     if not force:
         raise OutputFileError(
@@ -198,12 +198,12 @@ def _has_content(path: str, data: bytes) -> bool:
 
 def make_work_folder(parent: Optional[str] = None) -> str:
     """
-    Create a folder for temporary files that only the user may open; return the folder's path.
+    Create a private folder for temporary files, and return the path of the folder.
 
     A marker file in the folder allows remove_folder() to remove the folder.
-    The function also removes work folders in `parent` whose process on this host has terminated, and
-    work folders of other hosts that are older than 30 days. parent: by default Python's folder for
-    temporary files. Raises OSError if the work folder cannot be created.
+    The function also removes old work folders in `parent`. A work folder of this host is old if its
+    process has terminated. A work folder of another host is old after 30 days. parent: by default
+    Python's folder for temporary files. Raises OSError if the work folder cannot be created.
     """
     parent, host = parent or tempfile.gettempdir(), socket.gethostname()
     with contextlib.suppress(OSError):

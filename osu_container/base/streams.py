@@ -55,7 +55,7 @@ def exit_on_signals() -> Iterator[None]:
     """
     Raise SignalExit if a termination signal arrives during the with block.
 
-    In another thread than the main thread the function does nothing, because Python sets signal
+    In any thread except the main thread the function does nothing, because Python sets signal
     handlers only in the main thread.
     """
     previous_handlers = {}
@@ -137,7 +137,8 @@ def format_os_error(err: OSError) -> str:
     if err.errno in LIMIT_COMMANDS:
         command = LIMIT_COMMANDS[err.errno]
         return (
-            f"{err.strerror}. Stop programs that exhaust the limit, or raise the limit: {command}"
+            f"{err.strerror}. Stop programs that you do not need, or raise the limit (to show the "
+            f"limit: {command})"
         )
     if err.filename in STREAMS.values():
         return f"{err.filename}: {err.strerror}. Redirect the output to a file on another disk"
@@ -305,10 +306,10 @@ def prepare_child(first: Callable[[], object] = lambda: None) -> Iterator[Callab
     Yield the preexec_fn for a with block that starts one child process with Popen.
 
     When this process terminates, the kernel sends SIGTERM to the child process, if Python can call
-    prctl(2). Ctrl-C and termination signals take effect after the with block. Otherwise Python would
-    discard the exception of a signal that arrives while Python forks: the functions of
-    os.register_at_fork(), such as those of logging, run at that time, and Python ignores their
-    exceptions. first: a function that the preexec_fn calls first.
+    prctl(2). Ctrl-C and termination signals take effect after the with block. Without this delay,
+    Python would discard the exception of a signal that arrives during a fork. At that time Python
+    runs the functions of os.register_at_fork(), and ignores the exceptions of these functions.
+    first: a function that the preexec_fn calls first.
     """
     parent, prctl = os.getpid(), load_prctl()
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, (signal.SIGINT,) + TERMINATION_SIGNALS)

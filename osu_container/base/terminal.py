@@ -93,7 +93,11 @@ _HINT = re.compile(
 
 
 def may_have_secret(text: str) -> bool:
-    """Return whether `text` has a word or mark without which mask_secrets() changes nothing."""
+    """
+    Return whether `text` contains a hint of a secret, such as the word 'token'.
+
+    If the result is False, mask_secrets() would return `text` unchanged.
+    """
     return bool(_HINT.search(text.casefold()))
 
 

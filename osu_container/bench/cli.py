@@ -317,7 +317,7 @@ NEW_RUN_OPTIONS = ('tag', 'module', 'output', 'nodes', 'run')
 
 
 def _list_command_options(options: argparse.Namespace) -> list[str]:
-    """Return the options of the user that are valid only together with the option --run."""
+    """Return those of the user's options that are valid only together with --run."""
     return ['--' + name.replace('_', '-') for name in COMMAND_OPTIONS if getattr(options, name)]
 
 
@@ -572,7 +572,11 @@ def _run_session(
     base: dict[str, str],
     folder: Path,
 ) -> int:
-    """Measure all runs in the current job and print the next commands; return the exit code."""
+    """
+    Measure all runs in the current Slurm job and return the exit code.
+
+    At the end, print commands with which the user can compare and show the results.
+    """
     screen = streams.ProgressScreen()
     with holding.lock_run(folder):
         session = Session(

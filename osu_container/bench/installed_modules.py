@@ -2,8 +2,7 @@
 Load an installed module and inspect its environment, programs, image and MPI.
 
 The facts about a module are read from the loaded module. The name of the site is read from the
-file settings.json in the installation folder of the module, which the command osu-explain also
-reads.
+file settings.json in the installation folder of the module.
 """
 
 from __future__ import annotations
@@ -52,7 +51,7 @@ def resolve_lmod_environment() -> dict[str, str]:
 
     If Lmod is set up in this process, the result is the environment of this process. Otherwise the
     result is the environment after sourcing env.sh in the clone of osu-container. Raises BenchError
-    if neither environment has Lmod.
+    if Lmod is missing in both environments.
     """
     lmod = os.environ.get('LMOD_CMD')
     if lmod and not os.access(lmod, os.X_OK):
@@ -172,7 +171,7 @@ class Module:
 
         The result is also None if GPU support is undetermined. A program without GPU support
         ignores the argument `D D` and measures host memory. For this reason, osu_output.parse()
-        also requires that the program prints where its buffers are.
+        requires that the program prints where its buffers are.
         """
         if self.is_container:
             has_gpu = (read_installation_file(self.environment, FACTS).get('image') or {}).get(

@@ -103,7 +103,11 @@ def build_measurement(
 
 
 def replace_mean(text: str) -> str:
-    """Return the output of a benchmark; in each row, the last number replaces the mean (column 2)."""
+    """
+    Return the output of a benchmark, with a percentile in place of the mean in each row.
+
+    The mean is in column 2, and the percentile is in the last column.
+    """
     return re.sub(r'^(\d+\s+)\S+(.*?)\s(\S+)$', r'\1\3\2', text, flags=re.M)
 
 

@@ -1,11 +1,11 @@
 """
-Plan the runs of a tag: each case with each module is run, or is skipped for a reason.
+Plan the runs of a tag, which is a named selection of benchmark cases.
 
-A tag selects cases, and a case is a benchmark with its buffers, nodes and ranks. Runs are ordered
-by case, and within a case by module. In this way, results that will be compared are measured within
-seconds of each other: if a machine gets slower or faster for a minute, all modules are affected
-alike. The first module of each case changes from repeat to repeat, so that no module always follows
-the same other module.
+A case is a benchmark with its buffers, nodes and ranks. Each case is run with each module, or is
+skipped for a recorded reason. Runs are ordered by case, and within a case by module. In this way,
+results that will be compared are measured within seconds of each other: if a machine gets slower or
+faster for a minute, all modules are affected alike. The first module of each case changes from
+repeat to repeat, so that the order of the modules does not bias the results.
 """
 
 from __future__ import annotations

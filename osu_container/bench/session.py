@@ -63,7 +63,7 @@ REFRAME = (
 @dataclass
 class RunSpec:
     """
-    What a run measures: a tag or a user's command, with the modules, repeats and nodes.
+    The settings of a run: a tag or a user's command, with modules, repeats and nodes.
 
     A tag is a named selection of benchmarks.
     """

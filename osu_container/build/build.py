@@ -100,11 +100,11 @@ class Build:
         self.select_variant(kind, archive)
 
     def verify_archive(self, archive: Path) -> str:
-        """Compare the sha256 of the user's archive with the expected sha256; return this sha256.
+        """Require that the user's archive has the expected sha256, and return the sha256.
 
         The file ARCHIVE.sha256 contains the expected sha256. If this file does not exist, the
         archive must have the sha256 of the OSU release that this project uses.
-        Raises ImageBuildError if the archive does not exist or has another sha256.
+        Raises ImageBuildError if the archive does not exist or has a wrong sha256.
         """
         if not archive.is_file():
             raise ImageBuildError(
@@ -148,9 +148,10 @@ class Build:
             return None
 
     def select_variant(self, kind: str, archive: Optional[Path] = None) -> None:
-        """Select the variant `kind` of the image, and record the benchmark programs of the variant.
+        """Select the variant `kind` of the image, and record the variant's benchmark programs.
 
-        archive: archive of the C benchmarks, None for a variant without C benchmarks
+        kind: kind of the benchmark programs: 'c', 'mpi4py' or 'python'.
+        archive: archive of the C benchmarks, None for a variant without C benchmarks.
         """
         self.kind, self.variant, self.archive = kind, self.entry['variants'][kind], archive
         self.osu = f"mpi4py {MPI4PY_VERSION} {'ports' if kind == 'mpi4py' else kind}"
@@ -196,7 +197,7 @@ class Build:
         return self.options.sources / f"{self.entry['base']['image']}.sif"
 
     def find_problems(self) -> List[str]:
-        """Return reasons why this machine cannot build the image, [] if the machine can."""
+        """Return the reasons why this machine cannot build the image, [] without a problem."""
         machine = 'aarch64' if self.entry['family'] == 'alps' else 'x86_64'
         problems = []
         if platform.machine() != machine:

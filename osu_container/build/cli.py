@@ -324,10 +324,10 @@ def build_images(options: argparse.Namespace) -> int:
 
 
 def _process_all(names: List[str], function: Callable[[str], None], prog: str) -> None:
-    """Call `function` with each name.
+    """Call `function` with each of `names`, such as names of images.
 
-    If calls fail, the other names are still processed. ImageBuildError is then raised after the
-    last call.
+    If a call raises ImageBuildError, this function prints the error and continues with the next
+    name. Raises ImageBuildError after the last call if at least one call has failed.
     """
     failed_names = []
     for name in names:

@@ -162,9 +162,9 @@ def _download_url(url: str, new: Path, path: Path) -> None:
 def find_archive(folders: Iterable[Path]) -> Optional[Path]:
     """Return the path of the OSU archive in one of `folders` or in their subfolders.
 
-    The result is None if no folder contains the archive. Raises ImageBuildError if a file with the
-    name of the archive has another sha256. Such a file is an error, because the user has copied the
-    file on purpose.
+    The result is None if no folder contains the archive. Raises ImageBuildError if a file has the
+    name of the archive and a wrong sha256. The function does not ignore such a file, because the
+    user has copied the file on purpose.
     """
     source = SOURCES['osu']
     for folder in folders:

@@ -143,7 +143,7 @@ def main(options: argparse.Namespace) -> int:
             return examination.main(progress)
     if not options.image:
         options.parser.error(
-            "no image is given. Name an image: osu-container check IMAGE.sif, or use --published"
+            "no image is given. Give an image: osu-container check IMAGE.sif, or use --published"
         )
     site, root = find_site(options.site, options.sysroot)
     catalogue_image = describe_catalogue_image(options.image, get_architecture(site))
@@ -180,7 +180,11 @@ def main(options: argparse.Namespace) -> int:
 
 
 def list_started_words(image: Any, program: Optional[str]) -> List[str]:
-    """Return the command line to start as a list of words, or raise CheckError if unknown."""
+    """
+    Return the words of the command line that `check --start` runs in the image.
+
+    Raises CheckError if the user gives no command and the main program of the image is unknown.
+    """
     if program is not None:
         return split_command(program)
     path = select_program(image, None, image.evaluate_environment())
@@ -254,7 +258,7 @@ def print_verdicts(
 
 
 def list_applicable_approaches(image: Image) -> List[str]:
-    """Return all container approaches, but without swap if the image has no entrypoint."""
+    """Return all container approaches; omit the approach swap if the image has no entrypoint."""
     return [
         name
         for name in CONTAINER_APPROACHES
@@ -406,7 +410,8 @@ def _format_rows(
     """
     Return the lines of the table of verdicts, with one row for each approach.
 
-    judged: the verdicts without those on approaches for an MPI that the image does not have.
+    judged: the verdicts on approaches that apply to the MPI of the image. In the row of any other
+    approach, the verdict is 'does not apply'.
     in_full: whether each row also shows the PMI and the untested facts.
     """
     width = max(len(format_level(verdict)) for verdict in verdicts)
@@ -472,7 +477,7 @@ def _format_header(
     title = ' (%s)' % site['title'] if has_title else ''
     entries = [
         ('MPI', '; '.join([', '.join(libraries) or 'none'] + gpu)),
-        ('image', 'predicted from the name of the image, without its files' * facts['described']),
+        ('image', 'predicted from published data; no image file was read' * facts['described']),
         ('program', ', '.join(sorted({verdict.program or '' for verdict in verdicts} - {''}))),
         ('site', site['name'] + title + (' below ' + host.root if host.root else '')),
         ('host', format_host_evidence(host)),
@@ -561,7 +566,7 @@ def format_unknown_approaches(
     verdicts: List[Verdict], best: Optional[str], path: str, site: Dict[str, Any]
 ) -> List[str]:
     """
-    Return lines with commands that give a verdict in place of the verdict 'unknown'.
+    Return lines with commands that test the approaches with the verdict 'unknown'.
 
     The list is empty if no verdict is 'unknown', or if the recommended approach `best` works at
     full speed. path: path of the image.
@@ -586,8 +591,8 @@ def format_unknown_approaches(
         )
     return (
         fold_words(
-            "To get a verdict on %s, run on the cluster, and add the arguments of the program:"
-            % ', '.join(unknown)
+            "To get a verdict on %s, add the arguments of the program to this command, and run the "
+            "command on the cluster:" % ', '.join(unknown)
         )
         + lines
     )

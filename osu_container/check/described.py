@@ -1,9 +1,9 @@
 """
 Describe images that this machine lacks, from published data and catalogue names.
 
-The class DescribedImage is a subclass of Image (image/image.py), so that the same rules judge both
-kinds of image. A description is partial: the image may have files that the description
-lacks. Every value in a description has a source.
+The class DescribedImage is a subclass of Image (image/image.py), so that the same rules judge an
+image with files and a described image. A description is partial: the image may have files that the
+description lacks. Every value in a description has a source.
 """
 
 import posixpath
@@ -119,7 +119,7 @@ class DescribedImage(Image):
         Describe an image called `path` by facts about its files and by traits of its libraries.
 
         files: {path: facts}.
-        traits: {soname: traits}.
+        traits: {soname: dict with properties of the library, such as the providers of libfabric}.
         plugin: path of the RCCL plugin in the image, or ''.
         variables: environment variables of the image.
         gpu: releases of ROCm and CUDA, or None.
@@ -152,7 +152,12 @@ class DescribedImage(Image):
         }
 
     def read_traits(self, path: str, read: Callable[..., Any]) -> Dict[str, Any]:
-        """Return the traits of a library from the description; do not call the function `read`."""
+        """
+        Return the traits of a library, such as the providers of libfabric.
+
+        The traits come from the description. The function `read` is not called, because `read`
+        needs a library file.
+        """
         return self.traits[posixpath.basename(path)]
 
     def read_text(self, path: str) -> str:
@@ -177,7 +182,7 @@ def derive_mpi_traits(
     family: str, mpi_release: str, libfabric: Optional[str] = None
 ) -> Dict[str, Any]:
     """
-    Derive the traits of an MPI from its family and release (see read_mpi_traits()).
+    Derive the traits of an MPI, such as its process managers, from its family and release.
 
     libfabric: the libfabric release with which an MPICH was built, None if this release is unknown.
     """

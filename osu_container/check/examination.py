@@ -3,8 +3,8 @@ Compare predictions with published measurements of twelve images on LUMI.
 
 Source of the table: DeiC-HPC/BitBulldozersLab, "Docker build pipeline for 4 different container
 approaches on LUMI", 2025-03: LUMI-G, host libfabric 1.15.2.0, Cray MPICH 8.1.29, ROCm 6.0.3
-(osu_container/check/compatibility.csv). Each image has another combination of libcxi, libfabric and
-MPICH.
+(osu_container/check/compatibility.csv). The images differ in the releases of libcxi,
+libfabric and MPICH.
 """
 
 import csv
@@ -53,7 +53,7 @@ CAUSES = [
 
 
 class Cell(NamedTuple):
-    """The measurement and the prediction for one image and one approach of the table."""
+    """The measurement and the prediction for an image and an approach of the published table."""
 
     image: str
     approach: str

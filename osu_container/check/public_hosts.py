@@ -45,15 +45,16 @@ _AMDGPU_LIBRARIES = ('libdrm.so.2', 'libdrm_amdgpu.so.1')
 _OPTIONAL = ('libpmi', 'libpals', 'libxpmem')
 #: Evidence for the statement on facts that nobody has published
 _UNPUBLISHED_FACTS = {
-    'source': "nobody has published which symbols and symbol versions these files need. Assumption: the "
-    "image's libraries provide all needed symbols. Nothing is assumed about the C library",
+    'source': "nobody has published which symbols and symbol versions the host's libraries need. "
+    "Assumption: the image's libraries provide all needed symbols. The assumption does not include "
+    "symbols of the C library",
     'evidence': 'untested',
     'date': '2026-11-23',
 }
 
 
 def _build_statement(origin: Dict[str, Any], **facts: Any) -> Dict[str, Any]:
-    """Return a statement with `facts`; origin: a dict that has evidence, source and date."""
+    """Return a dict with `facts` and with the evidence, source and date of the dict `origin`."""
     return dict(facts, **{key: origin[key] for key in ('evidence', 'source', 'date')})
 
 
@@ -61,15 +62,15 @@ def _derive_release_facts(
     name: str, release: str, site: Dict[str, Any]
 ) -> Tuple[str, Dict[str, Any]]:
     """
-    Return the source and the facts that follow from the release of the host's MPI or libfabric.
+    Derive facts on the host's MPI or libfabric from its release; return (source, facts).
 
     Cray's libfabric is based on the release of ofiwg's libfabric in the site data, and always has the
     provider cxi. The newest symbol version of Cray's libfabric 1.15.2.0 is FABRIC_1.6, as the
-    published message "version `FABRIC_1.7' not found" shows. Both results are empty for any other
-    library.
+    published message "version `FABRIC_1.7' not found" shows. For any other library, the result
+    is ('', {}).
     """
     if name == 'libfabric':
-        return 'release in the path of libfabric; FABRIC_VERSIONS in verdict/rules/fabric.py', {
+        return "release number in libfabric's path; FABRIC_VERSIONS in verdict/rules/fabric.py", {
             'verdef': sorted(list_defined_fabric_versions(release)),
             'traits': {
                 'release': release,
@@ -82,7 +83,7 @@ def _derive_release_facts(
         }
     if name == 'libmpi':
         return (
-            'release in the path of Cray MPICH; Cray MPICH 8.1 is based on MPICH 3.4, and '
+            'release number in the path of Cray MPICH; Cray MPICH 8.1 is based on MPICH 3.4, and '
             'Cray MPICH 9.0 on MPICH 4.1 (LUMI training 2026, 102-CPE.md)',
             {
                 'functions': 'MPI 3.1' if parse_release(release) < (9,) else 'MPI 4.0',
@@ -92,12 +93,12 @@ def _derive_release_facts(
     if name == 'libompi':
         traits = derive_mpi_traits('Open MPI', release)
         traits['pmi'] = [site['pmi']['value']['Open MPI']]
-        return 'release in the path of Open MPI', {'traits': traits}
+        return "release number in the path of the host's Open MPI", {'traits': traits}
     return '', {}
 
 
 def describe_cray_host(site: Dict[str, Any]) -> Dict[str, Any]:
-    """Return the description of the host of an HPE Cray system."""
+    """Return the host description (facts on the host libraries) of an HPE Cray system."""
     named = {name: fact for name, fact in sorted(site['libraries'].items()) if fact}
     sonames = {fact['value'].rpartition('/')[2]: name for name, fact in named.items()}
     rocm = named.get('libhsa-runtime64', {})
@@ -160,7 +161,7 @@ def find_host_description(site: Dict[str, Any]) -> Dict[str, Any]:
     """
     Return the description of a site's host from HOSTS_FOLDER, or else from public data.
 
-    If neither source has the site, the description contains no facts.
+    If HOSTS_FOLDER and the public data lack the site, the description lists no libraries.
     """
     path = os.path.join(HOSTS_FOLDER, site['name'] + '.json')
     if re.match(r'[\w.-]+$', site['name']) and os.path.exists(path):

@@ -131,9 +131,12 @@ def _is_this_machine(options: argparse.Namespace, site: Dict[str, Any]) -> bool:
     """
     Return whether this machine belongs to the site.
 
-    The result is True if the user chose no site, if this machine is recognised as the site, or if
-    the site's MPI and libfabric exist on this machine and the host name does not contradict the
-    site.
+    The result is True in three cases:
+
+    * The user chose no site.
+    * The rules for recognising a site select the site for this machine.
+    * The site's MPI and libfabric exist on this machine, and the host name matches the site. A site
+      without patterns for host names matches every host name.
     """
     if not options.site:
         return True

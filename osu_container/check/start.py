@@ -1,5 +1,5 @@
 """
-Start the user's command once with an approach, and observe which MPI and libfabric it loads.
+Start the user's command once with an approach, and observe its MPI and libfabric.
 
 The command runs as one process on this machine, with the settings of a module that exists only in a
 temporary folder. The binds, the injection script and the variables are those of the module that
@@ -8,9 +8,10 @@ process has loaded MPI and libfabric, the process is killed, so that the process
 shell that has started the process continues, because the shell may start another MPI program. In
 the end all processes of the command are killed.
 
-The observation has two sources. The mapped files in /proc (proof/loaded.py) show the owner of each
-library. The log of glibc's loader (LD_DEBUG=files) shows when the loader has finished, and also has
-the libraries of a process that terminates at once. Programs of musl and static programs write no log.
+The observation has two sources. The mapped files in /proc (proof/loaded.py) show whether each
+library belongs to the image or to the host. The log of glibc's loader (LD_DEBUG=files) shows when
+the loader has finished, and also has the libraries of a process that terminates at once. Programs
+of musl and static programs write no log.
 """
 
 import argparse
@@ -59,7 +60,7 @@ _FIRST_LIBRARY = re.compile(r'.*/(ld-linux[\w.-]*|ld64|ld|libc)\.so')
 
 
 class _Reading(NamedTuple):
-    """The facts about a process with MPI that readings of /proc have shown."""
+    """The files of a process with MPI, as read from /proc, and the times of the readings."""
 
     first: float  #: time of the first reading
     changed: float  #: time of the first reading with these `paths`
@@ -107,7 +108,7 @@ def make_starter(command: List[str], program: Optional[str], limit: float = LIMI
 
 
 def add_no_start_argument(parser: argparse.ArgumentParser) -> None:
-    """Add the option --no-start of the commands that start a program by default."""
+    """Add the option --no-start to the parser of a command that starts a program by default."""
     parser.add_argument(
         '--no-start',
         action='store_true',
@@ -135,7 +136,7 @@ def join_program(words: List[str]) -> str:
 
 
 def build_start_data(result: Optional[Start]) -> Optional[Dict[str, Any]]:
-    """Return the dict that `check --json` prints about a started command, or None."""
+    """Return the data of `check --json` on a started command, None if `result` is None."""
     if result is None:
         return None
     return {
@@ -154,9 +155,10 @@ def build_start_data(result: Optional[Start]) -> Optional[Dict[str, Any]]:
 
 def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Start:
     """
-    Start `command` with the settings of a module for `trial`, and return the result.
+    Start `command` in an image with the settings of a module, and return the observations.
 
-    Raises SettingsError if the site lacks a fact that the module needs.
+    trial: the combination of an approach, an image and a host. Raises SettingsError if the site
+    lacks a fact that the module needs.
     """
     runtime: Any = trial.runtime
     begin, image = time.monotonic(), trial.image
@@ -190,7 +192,7 @@ def start_command(trial: Trial, command: List[str], limit: float = LIMIT) -> Sta
 
 
 def _build_environment(settings: Settings, folder: str) -> Dict[str, str]:
-    """Return the variables of the started command, which has `folder` as its temporary folder."""
+    """Return the environment of the started command, with `folder` bound into the container."""
     environment = {
         name: value for name, value in os.environ.items() if not _FOREIGN_VARIABLE.match(name)
     }
@@ -257,9 +259,10 @@ def _observe_command(
     """
     Run a command in `folder`/current until it has loaded MPI.
 
-    The result is (readings, exit code, waiting, output). readings: {pid in the container: readings of
-    the programs that the process has executed in turn}. The other parts are fields of Start. image:
-    path of the image. delay: longest time in seconds from libmpi to libfabric.
+    The result is (readings, exit code, waiting, output). readings: {pid in the container: list with
+    one _Reading for each program that the process has executed}. The class Start explains exit
+    code, waiting and output. image: path of the image. delay: maximum number of seconds between the
+    loading of libmpi and the loading of libfabric.
     """
     others, begin = set(_list_children(set())), time.monotonic()
     readings: Dict[int, List[_Reading]] = {}
@@ -344,8 +347,9 @@ def _read_process(
     """
     Read which libraries a process has loaded, and add the result to `readings`.
 
-    Return whether `check` may kill the process, because the process has loaded MPI and
-    libfabric, or has loaded MPI and has had enough time to load libfabric.
+    Return whether `check` may kill the process. The result is True if the process has loaded MPI
+    and libfabric. The result is also True if the process has loaded MPI, but has not loaded
+    libfabric within `delay` seconds.
 
     folder: the folder with the logs of the loader. mounts: mounts of the container. image: path of
     the image.
@@ -461,9 +465,10 @@ def list_processes(
     Return the processes that have loaded MPI.
 
     The log of the loader shows whether the loader has finished, and /proc shows whether a library
-    belongs to the image or to the host. If both show the same number of programs for a process, the
-    result contains the programs from /proc, otherwise the programs from the log. For a process
-    without a log, the result contains the settled readings (_Reading.is_settled).
+    belongs to the image or to the host. If both show the same number of programs for a process, and
+    agree on which programs loaded libfabric, the result contains the programs from /proc. Otherwise
+    the result contains the programs from the log. For a process without a log, the result contains
+    the settled readings (_Reading.is_settled).
     """
     processes = []
     for pid in sorted({*readings, *logged}):

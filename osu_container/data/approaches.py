@@ -661,7 +661,7 @@ _OPEN_MPI_BUILD = [
 ]
 
 # Folders in which the image's entrypoint searches the host's libraries
-_SWAP = 'HPE, "MPI OSU Benchmarks" (hpc-ai-envs), replaces libfabric: --bind .../lib64:/host/lib,/usr:/host/usr'
+_SWAP = 'HPE, "MPI OSU Benchmarks" (hpc-ai-envs), replacement of libfabric: --bind .../lib64:/host/lib,/usr:/host/usr'
 _HOST_FOLDERS = [
     {
         'target': '/host/lib',
@@ -824,7 +824,7 @@ NAMESPACE_VARIABLES = [
 _STANDARD_ABI = ['the standard ABI of MPI 5']
 #: The soname does not matter if the image's MPI is used
 _ANY_MPICH = _STANDARD_ABI + [
-    'the standard ABI of MPI 5 under a wrong soname',
+    'the standard ABI of MPI 5 in a library with a wrong soname',
     'MPICH under Debian\'s own soname',
     "Cray MPICH under HPE's own soname",
 ]

@@ -3,7 +3,7 @@ Define the files that this project writes and reads back, check them, and keep s
 
 RECORDS describes the expected content of each file as a shape. A shape is one of these values:
 
-    a type                       such as str; the type int accepts neither True nor False
+    a type                       such as str; the type int does not accept True and False
     Range(lowest, highest)       a number; a whole number if `lowest` is an int
     Time(format)                 a time as text, in a format of time.strftime()
     a regular expression         text that matches completely
@@ -34,14 +34,14 @@ from osu_container.base.terminal import REDACTED, mask_secrets, may_have_secret
 
 
 class Range(NamedTuple):
-    """A shape that allows each number from `lowest` to `highest` as the value in a record."""
+    """An expected value in a file: any number from `lowest` to `highest`."""
 
     lowest: Union[int, float]
     highest: Union[int, float]
 
 
 class Time(NamedTuple):
-    """A shape that allows a time as text, in the `format` of time.strftime()."""
+    """An expected value in a file: a time as text, in the `format` of time.strftime()."""
 
     format: str
 
@@ -58,7 +58,7 @@ _WORDS = {
 
 
 def format_shape(shape: Any) -> str:
-    """Return the text for an expected shape, e.g. 'a list of text'."""
+    """Return a description of an expected value for error messages, e.g. 'a list of text'."""
     if isinstance(shape, Range):
         return '%s from %s to %s' % (_WORDS.get(type(shape.lowest), 'a number'), *shape)
     if isinstance(shape, Time):
@@ -139,7 +139,7 @@ def _read_dict(value: Dict[str, Any], shape: Dict[Any, Any], name: str) -> Dict[
 
 
 def _is_single_value(value: Any, shape: Any) -> bool:
-    """Return whether `value` matches `shape`, which is no list, dict or tuple of shapes."""
+    """Return whether `value` is the number, the text or the null that `shape` expects."""
     if isinstance(shape, Range):
         kinds = (int,) if isinstance(shape.lowest, int) else (int, float)
         return type(value) in kinds and shape.lowest <= value <= shape.highest
@@ -171,10 +171,10 @@ def parse_shapes(text: str, names: Mapping[str, Any]) -> Dict[str, Dict[str, Any
     """
     Return {name: shape} of the dicts that the paragraphs of `text` define.
 
-    The first line of a paragraph is the name of the dict, or 'NAME < BASE' if the dict has all keys
-    of the dict BASE, too. Each other line has the form 'KEY KEY ...: SHAPE'. The key * stands for
-    all keys that are not listed. SHAPE is a name in `names` or of an earlier paragraph, a value in
-    JSON, [SHAPE], {SHAPE: SHAPE}, or several of these separated by ' | '.
+    The first line of a paragraph is the name of the dict, or 'NAME < BASE' if the dict also
+    has all keys of the dict BASE. Each other line has the form 'KEY KEY ...: SHAPE'. The key *
+    stands for all keys that are not listed. SHAPE is a name in `names` or of an earlier paragraph,
+    a value in JSON, [SHAPE], {SHAPE: SHAPE}, or several of these separated by ' | '.
     """
     all_names, shapes = dict(names), {}
     for paragraph in text.strip().split('\n\n'):
@@ -557,8 +557,8 @@ def select_variables(environment: Mapping[str, str]) -> Dict[str, str]:
     """
     Return the environment variables that affect MPI, the network and the launch of ranks.
 
-    VARIABLES lists the names of these variables, and the shape of each variable's value. REDACTED
-    replaces a value that does not have this shape, or that contains a secret.
+    VARIABLES lists the names of these variables, and the expected form of each value. REDACTED
+    replaces a value that does not have the expected form, or that contains a secret.
     """
     selected = {}
     for name, value in sorted(environment.items()):
@@ -594,9 +594,9 @@ def redact(value: Any) -> Any:
 
 def redact_line(value: Any, text: str) -> Any:
     """
-    Return redact(value) for a value with the JSON text `text`.
+    Return a copy of `value` without secrets, like redact(), but in less time.
 
-    A text without a hint of a secret is searched only once, not once for each part of the value.
+    text: `value` as JSON text. If `text` has no hint of a secret, `value` itself is returned.
     """
     # A backslash may hide a letter of a secret from the search.
     needs_search = may_have_secret(text) or '"variables"' in text or '\\' in text

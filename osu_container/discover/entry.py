@@ -77,7 +77,12 @@ def build_site_entry(survey: 'Survey', name: str) -> Dict[str, Any]:
 
 
 def _copy_fact(survey: 'Survey', key: str, **changes: Any) -> Dict[str, Any]:
-    """Return a copy of a fact with only the keys of the site data, updated with `changes`."""
+    """
+    Copy a fact of the survey for the site entry; `changes` set further keys of the copy.
+
+    A fact is a dict with the keys value, source and evidence. The copy omits the keys that only the
+    report of the survey needs.
+    """
     fact = survey.facts[key]
     names = ('value', 'source', 'evidence', 'opened_as', 'serves', 'folders') + (
         ('why', 'date') if fact['why'] else ()
@@ -86,7 +91,7 @@ def _copy_fact(survey: 'Survey', key: str, **changes: Any) -> Dict[str, Any]:
 
 
 def _build_facts(survey: 'Survey') -> Dict[str, Any]:
-    """Return {key of the site data: fact} for all keys of the entry."""
+    """Return the facts of the site entry: {key: dict with value, source and evidence}."""
     names = dict.fromkeys('runtime provider pmi library_folders conflicts wrapper_modules'.split())
     names.update(gpu='gpu.target', gpu_driver='gpu.driver')
     facts: Dict[str, Any] = {
@@ -137,7 +142,11 @@ def _build_facts(survey: 'Survey') -> Dict[str, Any]:
 
 
 def _build_files(survey: 'Survey') -> Dict[str, Any]:
-    """Return {name: fact} for files and folders with equal paths on host and in containers."""
+    """
+    Return the files and folders that a container sees at the same path as the host.
+
+    The result is {name: dict with the paths, their source and their evidence}.
+    """
     pmi = survey.get_value('pmi')
     files: Dict[str, Any] = {}
     if 'files.file_systems' in survey.facts:
@@ -294,7 +303,7 @@ def _describe_native_build(survey: 'Survey', target: str) -> Dict[str, Any]:
 
 
 def _describe_cray_build(survey: 'Survey', libmpi: str, target: str) -> Dict[str, Any]:
-    """Return the settings of a native build with Cray's compilers and the loaded modules, as a fact."""
+    """Return a fact for the site entry: the settings of a native build with Cray's compilers."""
     kind = 'cuda' if target.startswith('sm_') else 'hsa'
     gtl = target and os.path.basename(survey.get_value('libraries.libmpi_gtl_' + kind, ''))
     modules = [

@@ -57,7 +57,7 @@ class CommandResult:
 
     @property
     def is_successful(self) -> bool:
-        """Whether the command ran and exited with 0."""
+        """Return whether the command ran and exited with 0."""
         return self.problem is None
 
 
@@ -92,7 +92,7 @@ class SurveyedHost:
         return path
 
     def add_remark(self, text: str) -> None:
-        """Add a remark, which is a sentence on an unusual file, unless the remark exists."""
+        """Add `text`, a sentence on an unusual file, to the remarks; omit repeated remarks."""
         if text not in self.remarks:
             self.remarks.append(text)
 
@@ -122,7 +122,11 @@ class SurveyedHost:
         return sorted(self.strip_root(path) for path in glob.glob(self.add_root(pattern)))
 
     def list_newest_paths(self, pattern: str, source: str) -> List[Tuple[str, str]]:
-        """Return (path, `source`) for each path that matches `pattern`, the newest first."""
+        """
+        Return (path, source) for each path that matches `pattern`, the newest version first.
+
+        source: text that tells how the paths were found.
+        """
         # The path with the highest numbers is the newest.
         paths = sorted(self.list_matching_paths(pattern), key=parse_numbers, reverse=True)
         return [(path, source) for path in paths]

@@ -5,9 +5,9 @@ With a host description, `osu-container check` judges images for a host that is 
 
 Descriptions from public sources (public_hosts.py) have the same JSON format as the descriptions
 that `osu-container discover --facts FILE` writes. read_description() validates a description. The
-class DescribedHost has the methods of HostFileSystem in verdict/trial.py. DescribedHost takes the
-answers from a description, and reads no files of the host. If a description lacks a fact, the fact
-is unknown, and the rules in verdict/rules/described_host.py report the gap.
+class DescribedHost has the methods of HostFileSystem in verdict/trial.py. DescribedHost
+returns facts from a description, and reads no files of the host. If a description lacks a fact, the
+fact is unknown, and the rules in verdict/rules/described_host.py report the gap.
 
 This module needs only Python 3.6 and its standard library. data/records.py lists the keys of
 a description.
@@ -136,10 +136,11 @@ def _merge_statements(
     statements: List[Dict[str, Any]],
 ) -> Tuple[Dict[str, Any], Dict[str, Any], Dict[str, str]]:
     """
-    Merge all statements of a host description on one library; return (facts, traits, evidence).
+    Merge the dicts of a host description on one library; return (facts, traits, evidence).
 
-    Traits are facts about the content of a library, such as the providers of a libfabric. The
-    evidence is a dict: {name of a fact, or 'traits.' and the name of a trait: evidence}.
+    statements: dicts with facts, traits and evidence. Traits are facts about the content of a
+    library, such as the providers of a libfabric. The result `evidence` maps the name of each fact
+    and each trait to a word such as 'measured'. The names of traits begin with 'traits.'.
     """
     facts: Dict[str, Any] = {}
     traits: Dict[str, Any] = {}
@@ -267,7 +268,7 @@ class DescribedHost:
         return self._gaps.get(path, ())
 
     def list_untested_facts(self, path: str) -> List[str]:
-        """Return the sorted names of the facts on a library whose evidence is 'untested'."""
+        """Return the sorted names of the facts on a library that have the evidence 'untested'."""
         return sorted(
             key for key, word in self._evidence.get(path, {}).items() if word == 'untested'
         )
@@ -301,7 +302,7 @@ class DescribedHost:
         }
 
     def find_date_range(self) -> Tuple[Optional[str], Optional[str]]:
-        """Return the first and the last date of all statements; without statements, (None, None)."""
+        """Return the first and last date of the described facts, (None, None) without facts."""
         dates = sorted(
             statement['date']
             for statements in self.data['libraries'].values()

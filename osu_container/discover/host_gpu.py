@@ -63,7 +63,7 @@ def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]
     """
     Return (architecture, source, evidence) of the node's AMD GPUs, None without AMD GPUs.
 
-    The source of the architecture is the files in /sys of the kernel's driver kfd.
+    The source is the folder in /sys of the kernel's driver kfd, and the evidence is 'measured'.
     """
     folder = '/sys/class/kfd/kfd/topology'
     texts = [
@@ -79,9 +79,10 @@ def _find_kfd_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]
 
 def _find_module_architecture(host: SurveyedHost) -> Optional[Tuple[str, str, str]]:
     """
-    Return (architecture, source, evidence) of the GPUs that the loaded craype-accel module names.
+    Return (architecture, source, evidence) of the GPUs that craype-accel-... selects.
 
-    The result is None if no module craype-accel-... is loaded.
+    The source is a text on the variable CRAY_ACCEL_TARGET, and the evidence is 'derived'. The
+    result is None if no module craype-accel-... is loaded.
     """
     match = re.match(r'(?:amd_(gfx\w+)|nvidia(\d+))$', host.get_variable('CRAY_ACCEL_TARGET'))
     return (
@@ -100,7 +101,8 @@ def _find_nvidia_architecture(survey: 'Survey') -> Optional[Tuple[str, str, str]
     """
     Return (architecture, source, evidence) of the first GPU that nvidia-smi lists.
 
-    The result is None if nvidia-smi lists no GPU.
+    The source is the command nvidia-smi, and the evidence is 'measured'. The result is None if
+    nvidia-smi lists no GPU.
     """
     match = re.search(r',\s*(\d+)\.(\d+)\s*$', survey.get_command_output('nvidia'), re.M)
     return ('sm_' + ''.join(match.groups()), '`nvidia-smi`', 'measured') if match else None

@@ -120,9 +120,10 @@ def survey_open_mpi(survey: 'Survey') -> None:
 
 def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str, str]]:
     """
-    Return a list of (path, source) for each libmpi that a loaded module of Cray MPICH provides.
+    Return a list of (path, source) for each libmpi of a loaded Cray MPICH module.
 
-    loaded: value of the variable CRAY_MPICH_DIR, or ''
+    loaded: value of the variable CRAY_MPICH_DIR, or ''.
+    source: text that tells how the path was found.
     """
     builds = [
         (
@@ -175,6 +176,7 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
     Return a list of (path, source) for files that may be the libmpi of an MPICH.
 
     The paths come from `mpicc -show`, from the search paths of ld.so, and from usual folders.
+    source: text that tells how the path was found.
     """
     host = survey.host
     folders = re.findall(

@@ -150,7 +150,11 @@ def survey_libfabric(survey: 'Survey') -> None:
 
 
 def _list_mpi_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
-    """Return a list of (path, source) for libfabric in the folders of libmpi's RUNPATH."""
+    """
+    Return a list of (path, source) for libfabric in the folders of libmpi's RUNPATH.
+
+    source: text that tells how the path was found.
+    """
     host, libmpi = survey.host, survey.get_value('libraries.libmpi')
     if not libmpi:
         return []
@@ -178,6 +182,7 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
     Return a list of (path, source) for files that may be the libfabric of the system.
 
     The paths come from pkg-config, loaded modules, Cray's folders and the search paths of ld.so.
+    source: text that tells how the path was found.
     """
     host, candidates = survey.host, []
     if survey.get_command_output('libfabric'):
@@ -205,7 +210,7 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
 
 def select_provider(survey: 'Survey', path: Optional[str], providers: List[str]) -> None:
     """
-    Record in the survey which libfabric provider fits the network.
+    Record in the survey which libfabric provider MPI should use for the network.
 
     path: path of the host's libfabric, or None. providers: providers of the host's libfabric.
     """

@@ -172,7 +172,7 @@ def _find_root_links(host: 'SurveyedHost', paths: List[str]) -> List[str]:
 
 
 def survey_modules(survey: 'Survey') -> None:
-    """Record loaded modules, modules with wrappers, and modules that conflict with this project."""
+    """Record in the survey the loaded, the container-wrapper and the conflicting modules."""
     loaded = [name for name in survey.host.environment.get('LOADEDMODULES', '').split(':') if name]
     survey.add_fact('modules.loaded', loaded, 'LOADEDMODULES', section='system')
     names = sorted(

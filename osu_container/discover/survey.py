@@ -106,7 +106,7 @@ class Survey:
         return self.get_value('provider') == 'cxi'
 
     def add_missing(self, part: str, consequence: str) -> None:
-        """Record that the system lacks a part, with the consequence for the user."""
+        """Record a missing part of the system, such as Lmod, and the consequence for the user."""
         self.missing.append({'what': part, 'consequence': consequence})
 
     def select_library(
@@ -178,6 +178,7 @@ class Survey:
         Return a list of (path, source) for each file that may be a library with this soname.
 
         Paths in the cache of ld.so come first, then paths in the folders that ld.so searches.
+        source: text that tells how the path was found.
         """
         cached = re.findall(
             r'^\s*%s \(.*\) => (/\S+)$' % re.escape(soname),
@@ -190,7 +191,11 @@ class Survey:
         ]
 
     def list_path_candidates(self, soname: str) -> List[Tuple[str, str]]:
-        """Return (path, source) for the library in each folder of LD_LIBRARY_PATH."""
+        """
+        Return a list of (path, source) for a library in each folder of LD_LIBRARY_PATH.
+
+        soname: file name of the library. source: name of the environment variable.
+        """
         return [
             ('%s/%s' % (folder, soname), name)
             for folder, name in self.host.list_variable_folders('LD_LIBRARY_PATH')

@@ -113,13 +113,14 @@ def collect_dependencies(
 
     libraries: {soname: ElfFacts} of all host libraries to inject, in the order of loading; the
     libraries `paths` come first. missing: [(soname, ElfFacts of the library that needs the soname)]
-    for each library that exists neither on the host nor in the container.
+    for each library that is missing both on the host and in the container.
 
     default_folders: folders that the host's ld.so searches by default. is_provided: function that
     returns whether the loader of the container finds a soname by default. If the container's loader
-    finds a soname, the result omits the host's library, unless the host's library is in
-    one of `build_folders`. read_facts, is_file: functions that replace the access to this machine's
-    files. find_cached(soname, machine): function that returns the path of a library in the host's
+    finds a soname, the result omits the host's library. The result keeps a host library in
+    one of `build_folders`, and always omits the libraries of glibc.
+    read_facts, is_file: functions that replace the access to this machine's files.
+    find_cached(soname, machine): function that returns the path of a library in the host's
     ld.so.cache, or None.
 
     Raises ElfError if a library of `paths` does not exist, or if a library is not an ELF file.
@@ -152,7 +153,7 @@ def collect_dependencies(
     for path, _ in process.broken:
         host.read_elf(path)  # This raises ElfError if the file is damaged.
         raise ElfError(
-            f"{path} is built for another processor than the library that needs the file"
+            f"{path} and the library that needs this file are built for different processors"
         )
     libraries = dict(zip(start_sonames, map(host.read_elf, paths)))
     for library in process.loaded:

@@ -1,7 +1,7 @@
 """
 Read facts about programs and libraries from their ELF files.
 
-This module neither loads nor executes the files. Like ld.so, the module uses the program headers of
+This module does not load or execute the files. Like ld.so, the module uses the program headers of
 a file. The module supports 64-bit files, both byte orders and any processor; of a 32-bit file, the
 module reads the processor only. The module
 compares each size in a file with the size of the file, so that a damaged file costs neither time
@@ -176,9 +176,8 @@ class _ElfReader:
         for segment_type, offset, _, length in self.segments:
             if segment_type in (PT_LOAD, PT_DYNAMIC, PT_INTERP) and offset + length > self.size:
                 raise _DamagedElfError(
-                    f'the file is truncated: the file has {self.size} bytes, but the '
-                    'number of bytes in '
-                    f'the program headers is {offset + length}'
+                    f'the file is truncated: the file has {self.size} bytes, but its program '
+                    f'headers describe {offset + length} bytes'
                 )
         self.dynamic = self._read_dynamic()
         self.strings = self.read_tag_bytes(DT_STRTAB, self.get_tag(DT_STRSZ))

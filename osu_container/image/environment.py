@@ -547,8 +547,9 @@ def merge_observed_environment(values: Dict[str, str], evaluated: Environment) -
     """
     Return the Environment that a dry run observed, completed with facts from `evaluated`.
 
-    values: exported variables that the dry run observed after the runtime ran the scripts. The
-    result takes the locations and the variables without `export` from `evaluated`.
+    values: exported variables that the dry run observed after the runtime ran the scripts.
+    evaluated: the predicted Environment. The result takes from `evaluated` the location of each
+    variable, and the variables without `export`.
     """
     predicted = evaluated.variables.items()
     variables = {name: variable for name, variable in predicted if variable.exported is False}

@@ -78,7 +78,7 @@ MPI_FAMILIES = {
     'libmpi.so.20': 'Open MPI',
     'libmpich.so.12': 'MPICH under Debian\'s own soname',
     'libmpi_abi.so.1': 'the standard ABI of MPI 5',
-    'libmpi_abi.so.0': 'the standard ABI of MPI 5 under a wrong soname',
+    'libmpi_abi.so.0': 'the standard ABI of MPI 5 in a library with a wrong soname',
     **{
         'libmpi_%s.so.12' % compiler: "Cray MPICH under HPE's own soname"
         for compiler in 'amd cray gnu gnu_91 gnu_112 gnu_123 nvidia'.split()
@@ -220,7 +220,7 @@ class FileTree:
                 candidates = list(filter(self.is_executable, everywhere))
             if not candidates:
                 raise ImageError(
-                    f"{self.path} contains no program {program}. Name a program in a "
+                    f"{self.path} contains no program {program}. Choose a program in a "
                     f"folder of the image's PATH ({':'.join(folders)}), or give an absolute path "
                     "in the image"
                 )
@@ -528,8 +528,8 @@ class UnpackedImage(FileTree):
             folders[:] = [name for name in folders if below or name not in ('proc', 'sys', 'dev')]
         if not any(self.resolve(name) for name in ('/bin', '/lib', '/usr', '/lib64')):
             raise ImageError(
-                f"{path} is not an unpacked image: the folder contains neither usr, lib nor bin. "
-                "Name a SIF, or a folder that `apptainer build --sandbox` has written"
+                f"{path} is not an unpacked image: the folder has no subfolder usr, lib or bin. "
+                "Give a SIF, or a folder that `apptainer build --sandbox` has written"
             )
 
     def _add_entry(self, path: str) -> None:
@@ -624,8 +624,9 @@ class Image:
         Open an image: the SIF `path`, or the unpacked image in the folder `path`.
 
         programs: names or absolute paths of programs. The attribute `programs` contains these
-        programs, and all programs whose name begins with program_prefix, unless program_prefix is
-        empty. Raises ImageError if the image cannot be read or does not contain one of `programs`.
+        programs. If program_prefix is not empty, the attribute also contains all programs with
+        names that begin with program_prefix. Raises ImageError if the image cannot be read or does
+        not contain one of `programs`.
         """
         self.path, self.is_overlaid = path, False
         self.labels: Dict[str, str] = {}
@@ -755,7 +756,7 @@ class Image:
         return {path: elf for path, elf in pairs if elf}
 
     def _list_needed_libraries(self, paths: Iterable[str]) -> List[str]:
-        """Return the unread libraries that the ELF files `paths` probably need."""
+        """Return the libraries, not yet read, that the ELF files `paths` probably need."""
         needed = set()
         for facts in filter(None, map(self._elf_facts.get, paths)):
             above = posixpath.dirname(facts.path[len('image:') :])

@@ -1,7 +1,7 @@
 """
 Identify the family, release and build id of an MPI or libfabric library from its file.
 
-This module neither loads nor executes the library. The module reports a release only if the file of
+This module does not load or execute the library. The module reports a release only if the file of
 the library contains the release in a form that the module knows. The path of a library does not
 prove the release: a path such as /opt/mpich/4.2.3 may be the old name of a link or a copy. Other
 numbers in the file do not prove the release: libmpi of Intel MPI contains 1.2.13, the release of

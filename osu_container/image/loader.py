@@ -237,7 +237,7 @@ class _LibrarySearch:
         """
         Return whether the search for the name or soname `name` is finished.
 
-        A search is finished if a file was loaded, or if no file could be found or loaded.
+        The search is finished if a file was loaded, or if a file was found but cannot be loaded.
         """
         if name in self.by_name:
             return True
@@ -303,7 +303,7 @@ def simulate_load(
     start_names: preloaded libraries, followed by the program or a library. ld.so searches for a
     name without / as dlopen() does. library_path: folders of LD_LIBRARY_PATH in the container.
     opened_libraries: libraries that the program opens later with dlopen(). is_excluded: function
-    that returns True for a soname that the simulation neither loads nor reports as missing.
+    that returns True for a soname that the simulation ignores.
     """
     search = _LibrarySearch(container, library_path, is_excluded)
     search.load_library(start_names[-1], None)
@@ -351,8 +351,8 @@ def list_undefined_symbols(process: Process) -> List[Tuple[LoadedFile, str, bool
     """
     Return the symbols that a library in a process needs but no library exports.
 
-    The result is [(library, symbol, whether the process fails at load time)]. Otherwise, the
-    process fails when the process calls the symbol.
+    The result is [(library, symbol, at_load_time)]. at_load_time: True if the process fails at load
+    time; False if the process fails later, when the process calls the symbol.
     """
     exported: Set[str] = set()
     versioned = {library.facts.soname for library in process.loaded if library.facts.verdef}

@@ -116,9 +116,10 @@ def read_python_program(image: Image, launched: LaunchedProgram) -> Optional[Pyt
 
 def _find_code_problem(image: Image, text: str, script: Optional[str]) -> Optional[str]:
     """
-    Return the reason why Python code may load another MPI than mpi4py loads, or no MPI.
+    Return why Python code may load no MPI, or an MPI that mpi4py does not select.
 
-    The result is None if the code imports mpi4py, and otherwise only modules in _KNOWN_MODULES.
+    The result is None if the code imports mpi4py, and if _KNOWN_MODULES has all other modules that
+    the code imports.
     """
     override = _MPI_OVERRIDES.search(text)
     if override:
@@ -178,7 +179,7 @@ def _find_folder(
     causes += ['the lack of ctypes'] * ('os.py' in library and 'ctypes' not in library)
     causes += ['the lack of numpy'] * (python.uses_numpy and 'numpy' not in packages)
     causes += [] if re.fullmatch(pattern, folder) else [folder or 'an image without mpi4py']
-    reason = f'cannot tell which modules {python.path} finds, because of {", ".join(causes)}'
+    reason = f'cannot tell which Python modules {python.path} finds, because of {", ".join(causes)}'
     return folder, reason if causes else None
 
 

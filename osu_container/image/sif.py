@@ -69,8 +69,8 @@ def read_objects(path: str) -> List[SifObject]:
         handle = open_plain_file(path)
     except OSError as err:
         raise ImageError(
-            f"cannot read the image {path}: {err.strerror}. Name a SIF, or the folder of an "
-            "unpacked image"
+            f"cannot read the image {path}: {err.strerror}. Give the path of a SIF, or of "
+            "the folder of an unpacked image"
         )
     with handle:
         size = os.fstat(handle.fileno()).st_size
@@ -83,10 +83,10 @@ def read_objects(path: str) -> List[SifObject]:
             ]
         if len(header) < HEADER.size or not header[32:].startswith(SIF_MAGIC):
             raise ImageError(
-                f"{path} is not a SIF: the file has no SIF header. Name a file that `apptainer build` "
-                "has written. To build a SIF from an archive of image layers, run: apptainer build "
-                f"NAME.sif docker-archive:{quote(path)} (after `docker save`), or oci-archive:"
-                f"{quote(path)}"
+                f"{path} is not a SIF: the file has no SIF header. Use a file that "
+                "`apptainer build` has written. To build a SIF from an archive of image layers, "
+                f"run: apptainer build NAME.sif docker-archive:{quote(path)} (after "
+                f"`docker save`), or oci-archive:{quote(path)}"
             )
         fields = HEADER.unpack(header)
         total, table = fields[8], fields[9]
@@ -158,7 +158,7 @@ def read_sif(path: str) -> Tuple[int, Dict[str, str], bool]:
     systems = [item for item, *kinds in partitions if kinds == [SQUASHFS, PRIMARY_SYSTEM]]
     if not systems:
         raise ImageError(
-            f"{path} contains no squashfs system partition. Name another image, because "
+            f"{path} contains no squashfs system partition. Use another image, because "
             "osu-container cannot read encrypted images and ext3 images"
         )
     has_overlay = any(

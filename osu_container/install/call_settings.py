@@ -105,7 +105,7 @@ def render_command_files(
 
 def format_run_files(settings: Settings) -> str:
     """
-    Return the value of the key `files`, which lists files to bind on nodes that have the files.
+    Return the value of the key `files`: host files to bind on each node that has the files.
 
     The value is a list of SOURCE:TARGET[|NAME=VALUE...], separated by commas. On a node without the
     file SOURCE, run-in-container sets each variable NAME to VALUE.

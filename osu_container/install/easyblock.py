@@ -83,7 +83,8 @@ def select_site(name: Optional[str]) -> Tuple[Dict[str, Any], str]:
     Return (data of the site, folder that replaces the root folder of the host).
 
     name: name of the site, path of a site file, or None for the site of this machine. The folder is
-    '' unless the host is simulated. Raises SettingsError if no site has the name.
+    '' on a real host, and a path only for a simulated host. Raises SettingsError if no site has the
+    name.
     """
     if name and is_site_file(name):
         return resolve_local_site(None, SiteFile(name), socket.gethostname(), os.environ)
@@ -91,7 +92,7 @@ def select_site(name: Optional[str]) -> Tuple[Dict[str, Any], str]:
 
 
 class SiteEasyBlock(EasyBlock):
-    """An installation whose modulefile contains the settings of one site."""
+    """An installation with a modulefile that contains the settings of one site."""
 
     @staticmethod
     def extra_options(extra_vars: Optional[Dict[str, Any]] = None) -> Dict[str, Any]:
@@ -197,7 +198,7 @@ class SiteEasyBlock(EasyBlock):
         return settings
 
     def require_value(self, parameter: str, values: Sequence[str]) -> None:
-        """Raise EasyBuildError unless the value of the easyconfig's `parameter` is in `values`."""
+        """Raise EasyBuildError if `values` lacks the value of the easyconfig's `parameter`."""
         if self.cfg[parameter] not in values:
             raise EasyBuildError(
                 "%s: unknown %s '%s', expected one of: %s",
@@ -444,7 +445,8 @@ class SiteEasyBlock(EasyBlock):
         """
         Return the lines of the modulefile that apply the approach on this site.
 
-        EasyBuild has no easyconfig parameters for Lmod functions such as family() and conflict().
+        This method extends EasyBuild's method, because EasyBuild has no easyconfig parameters for
+        Lmod functions such as family() and conflict().
         """
         settings, names = self.resolve_settings(), (self.name, convert_name(self.name, upper=True))
         text = render_modulefile(

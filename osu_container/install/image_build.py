@@ -33,7 +33,7 @@ def find_builder() -> Optional[str]:
 
 
 def format_build_command(name: str) -> str:
-    """Return the command that builds the image whose SIF has the file name `name`."""
+    """Return the command that builds the image with the file name `name`."""
     image = name[: -len('.sif')] if name.endswith('.sif') else name
     return '%s image build %s' % (find_builder() or 'scripts/osu-container', image)
 
@@ -58,7 +58,11 @@ def _run_builder(arguments: List[str], **options: Any) -> Tuple[int, str]:
 
 
 def _try_build(name: str, mode: str, target: str) -> Optional[str]:
-    """Build the image `name` as the file `target`; return None, or why the build failed."""
+    """
+    Build the image `name` as the file `target`; after a failure, return the reason.
+
+    The result is None after a successful build.
+    """
     if mode == 'no':
         return 'build_image=no is set'
     if find_builder() is None:
@@ -183,8 +187,9 @@ def check_image(
     Verify the sha256 and the signature of the image `sif`, and return the image's sha256.
 
     expected: the sha256 that the image must have, None if unknown. is_site_image: whether the image
-    is in a folder in which the site keeps images for all users; without `expected`, the function
-    accepts only such an image. sum_file: path of the file to which the user can write the sha256.
+    is in a folder in which the site keeps images for all users. If `expected` is None, the function
+    accepts only an image in such a folder. sum_file: path of the file to which the user can write
+    the sha256.
     image_help: location of the page about images. runtime: command of the container runtime.
 
     Raises ImageError in three cases: `expected` is None and `is_site_image` is False; the sha256

@@ -330,7 +330,7 @@ DEFAULT_TEXT = 'local function default(name, value) pushenv(name, os.getenv(name
 
 
 def render_default_lines(settings: Settings) -> List[str]:
-    """Return the modulefile lines that set variables, unless the user has set the variables."""
+    """Return the modulefile lines that set variables, but keep values that the user has set."""
     lines = [add_comment(DEFAULT_TEXT, "keeps a value that the user has set")]
     for entry in settings.environment.variables:
         call = format_lua_call('default', entry['name'], entry['value'])

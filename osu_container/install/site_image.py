@@ -57,7 +57,7 @@ def check_image_name(name: Optional[str]) -> Optional[str]:
 
 
 def require_readable(path: str) -> str:
-    """Return `path`, and raise ImageError if this process cannot read the image `path`."""
+    """Return `path` if this process can read the image `path`, otherwise raise ImageError."""
     try:
         open_plain_file(path).close()
     except OSError as err:

@@ -68,7 +68,7 @@ def place_image(image: str, sha256: str, share: bool, target: str, link: bool = 
     two projects of Lustre), `target` is a copy. link: whether to create `target` as a symbolic link
     to `image`, an image of the site. In this case `image` stays unchanged.
 
-    Unless `target` is a symbolic link, the function computes the sha256 of `target`, because
+    If `target` is a copy or a hard link, the function computes the sha256 of `target`, because
     another process may have replaced the image since the first check, or a disk may have damaged
     the image. Raises ImageError if the computed sha256 differs from the argument `sha256`.
     """

@@ -1,9 +1,10 @@
 """
 Create the folder for software that the user adds to a container.
 
-The path of the folder is user-software in the installation and /user-software in the container. The
-names are those of LUMI's container modules (github.com/Lumi-supercomputer/LUMI-EasyBuild-containers
-2382fef7, PyTorch 2.7.1; LUMI-SoftwareStack 02f17317, LMOD/SitePackage.lua).
+The path of the folder is user-software in the installation and /user-software in the container.
+Both paths have the same names in LUMI's container modules
+(github.com/Lumi-supercomputer/LUMI-EasyBuild-containers 2382fef7, PyTorch 2.7.1; LUMI-SoftwareStack
+02f17317, LMOD/SitePackage.lua).
 
 The command make-squashfs packs the folder user-software into the file user-software.squashfs. Then
 the module mounts user-software.squashfs at /user-software in place of the folder. Only modules with

@@ -35,7 +35,8 @@ def make_wrappers(
     """
     Create wrappers in the folder `prefix`, and return the output of wrap-container.
 
-    command: path of wrap-container. folders: folders of the image whose programs get a wrapper.
+    command: path of wrap-container. folders: folders of the image; each program in these folders
+    gets a wrapper.
     programs: names of programs that must have a wrapper afterwards. The function replaces the copy
     of the image in `prefix` by a relative link to `sif`, so `sif` must not move relative to
     `prefix`.

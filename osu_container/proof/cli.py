@@ -85,9 +85,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.usage = '%(prog)s [OPTION...] DIR | [--] COMMAND'
     parser.epilog = (
-        "If COMMAND is given, the report is printed to stderr. Without this "
-        "command, the ranks of a job step write files to ./osu-proof-JOB.STEP if the job script "
-        "sets OSU_PROOF=1."
+        "If COMMAND is given, the report is printed to stderr. If the job script sets "
+        "OSU_PROOF=1, the ranks of each job step write files to ./osu-proof-JOB.STEP, even if the "
+        "job script does not run osu-container proof."
     )
     parser.set_defaults(
         function=main,
@@ -103,7 +103,7 @@ def main(options: argparse.Namespace) -> int:
     words = options.words[1:] if options.words[:1] == ['--'] else options.words
     if not words:
         options.parser.error(
-            "no folder or command given. Name the folder of an earlier run, or a command such as: "
+            "no folder or command given. Give the folder of an earlier run, or a command such as: "
             "%s -- srun -N2 -n2 osu_bw H H" % options.prog
         )
     if words is options.words and words[1:] and os.path.isdir(words[0]):
@@ -199,20 +199,20 @@ def report_folder(folder: str, options: argparse.Namespace) -> int:
     """
     if not os.path.isdir(folder):
         raise ProofError(
-            "%s is neither a folder of an earlier run nor a command on PATH. Name a command such as: "
+            "%s is no folder of an earlier run, and no command on PATH. Give a command such as: "
             "%s -- srun -N2 -n2 osu_bw H H" % (folder, options.prog)
         )
     try:
         folders = judging.list_step_folders(folder)
     except OSError as err:
         raise ProofError(
-            "cannot read the folder %s: %s. Ask the owner of the folder for access, or name another folder"
-            % (folder, err.strerror)
+            "cannot read the folder %s: %s. Ask the owner of the folder for access, or give "
+            "another folder" % (folder, err.strerror)
         )
     if not folders:
         raise ProofError(
-            "neither %s nor one of its subfolders contains a file of a rank (rank-0.json, ...). "
-            "Name the folder that you gave to the proof with -o DIR" % folder
+            "the folder %s and its subfolders contain no file of a rank (rank-0.json, ...). "
+            "Give the folder DIR that the earlier run used with -o DIR" % folder
         )
     for step in folders:
         # If the step has just ended, its samplers may still write their files.
@@ -252,7 +252,7 @@ def run(command: List[str], options: argparse.Namespace) -> int:
     """
     if not shutil.which(command[0]):
         raise ProofError(
-            "command not found: %s. Name a command that is on PATH, or give the full path"
+            "command not found: %s. Give a command that is on PATH, or the full path of a command"
             % command[0]
         )
     folder = None
@@ -378,10 +378,11 @@ def report_steps(
         )
     if not steps:
         raise ProofError(
-            "nothing to prove: `%s` started no rank that osu-container proof can watch. The program must be started "
-            "by srun, or be a command of an installed module. If mpiexec starts your own program, write "
-            "scripts/rank-proof FOLDER before the name of the program. In a script for sbatch, write "
-            "export OSU_PROOF=1. Instead of srun --task-prolog=PROLOG, use export SLURM_TASK_PROLOG=PROLOG"
+            "nothing to prove: `%s` started no rank that osu-container proof can watch. Start the "
+            "program with srun, or with a command of an installed module. If mpiexec starts your "
+            "own program, write scripts/rank-proof FOLDER before the name of the program. In a "
+            "script for sbatch, write export OSU_PROOF=1. If srun has the option "
+            "--task-prolog=PROLOG, replace this option by export SLURM_TASK_PROLOG=PROLOG"
             % shell.join_words(command)
         )
     print('\n%sfiles: %s' % (_format_steps(judged), kept), file=sys.stderr)
@@ -405,7 +406,7 @@ def make_run_folder(output: Optional[str]) -> str:
     require_own_folder(folder)  # no other user may put a script there
     if judging.list_step_folders(folder) == [folder]:
         raise ProofError(
-            "%s already contains files of ranks. Name another folder with -o DIR" % output
+            "%s already contains files of ranks. Choose another folder with -o DIR" % output
         )
     return folder
 

@@ -295,7 +295,7 @@ def parse_expectation(text: str, is_explicit: bool = False) -> Expectation:
 
 def find_expectation(proofs: Iterable[Proof]) -> Optional[Expectation]:
     """
-    Return the Expectation that a module has set for ranks, or None without such a module.
+    Return the Expectation that a module has set for ranks, None if no module was loaded.
 
     The module sets the variable OSU_PROMISE. Raises ProofError if the value of OSU_PROMISE is
     invalid.
@@ -391,7 +391,8 @@ def _group_by_key(proofs: Iterable[Any], key: Callable[[Any], Any]) -> List[List
     """
     Split `proofs` into lists of proofs for which the function `key` returns equal values.
 
-    The lists are in the order in which their first proofs occur in `proofs`.
+    A proof is the content of the file of a rank. The lists are in the order in which their first
+    proofs occur in `proofs`.
     """
     groups: Dict[str, List[Any]] = {}
     for proof in proofs:
@@ -489,7 +490,7 @@ def _list_allowed_providers(proof: Proof, expected: Optional[str], is_explicit: 
     Return the libfabric providers that a rank may use; an empty list allows any provider.
 
     The variable FI_PROVIDER of the rank lists the allowed providers. If FI_PROVIDER is not set, or
-    if `is_explicit` is True, the result is the expected provider.
+    if the option --expect sets the provider (`is_explicit`), the result is the expected provider.
     """
     variable, links = map(proof['variables'].get, ('FI_PROVIDER', 'FI_LNX_PROV_LINKS'))
     return parse_allowed_providers(

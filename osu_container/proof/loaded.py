@@ -260,8 +260,8 @@ def read_library_facts(
 
     name: key of LIBRARIES
     path: path of the file as the process sees it
-    inside: path of the same file as the sampler sees it, None if the process has terminated
-    container: whether the process has another mount namespace than the sampler
+    inside: path by which the caller can open the same file, None if the process has terminated
+    container: whether the process and the caller have different mount namespaces
     mounts, host_mounts, image: see resolve_origin()
     """
     version, build_id, problem = LibraryVersion(None, None), None, None

@@ -142,7 +142,7 @@ def _select_inodes(files: Mapping[int, str]) -> Set[str]:
 
 
 def list_inherited_sockets() -> Set[str]:
-    """Return the inodes of all sockets that this process and the rank have inherited."""
+    """Return the inodes of all sockets that the sampler and the rank have inherited."""
     return _select_inodes(list_descriptors(os.getpid()))
 
 
@@ -288,7 +288,7 @@ def _identify_by_sockets(
     environment: Mapping[str, str],
     addresses: Mapping[str, str],
 ) -> Optional[_Network]:
-    """Return the network that a process's TCP sockets show, None if the sockets show none."""
+    """Return the network that a process's TCP sockets show, None without such a socket."""
     listens = [entry for entry in sockets if entry['state'] == 'listens']
     bound = [entry for entry in listens if entry['address'] in addresses]
     domains = [addresses[entry['address']] for entry in bound]
@@ -421,7 +421,7 @@ def derive_world(
             None,
             "%s is set, and %s finds other ranks only through PMI"
             % (
-                "none of PMI_FD, PMI_PORT, PALS_APINFO, PALS_APID"
+                "none of the variables PMI_FD, PMI_PORT, PALS_APINFO, PALS_APID"
                 if family == 'Cray MPICH'
                 else "neither PMI_FD nor PMI_PORT",
                 family,

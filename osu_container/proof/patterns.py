@@ -47,7 +47,7 @@ class NotPossibleError(Exception):
 
 
 class Ranks:
-    """The state of this rank: the MPI module, the neighbour ranks, and the wrong values found."""
+    """The data of this rank: the MPI module, the neighbour ranks, and a list of wrong values."""
 
     def __init__(self, mpi: Any, file: str) -> None:
         self.mpi, self.world, self.file = mpi, mpi.COMM_WORLD, file
@@ -88,13 +88,17 @@ class Ranks:
 
 
 def print_line(pattern: str, state: str, detail: str = '') -> None:
-    """Print a line about a pattern with one system call, so that lines of ranks do not mix."""
+    """Print a line with one system call, so that the lines of different ranks do not mix."""
     text = ', '.join([state] + [' '.join(detail.split())[:DETAIL_LENGTH]] * bool(detail))
     os.write(1, ('%s: %s\n' % (pattern, text)).encode('utf-8', 'replace'))
 
 
 def format_stacks() -> str:
-    """Return the Python stacks of all other threads, and where the main thread is in the kernel."""
+    """
+    Return the Python stacks of all threads except the calling thread.
+
+    The text also contains the kernel function in which the main thread waits.
+    """
     stacks = [
         ' < '.join('%s:%d %s' % (call[2], call[1], call[3]) for call in calls[::-1])
         for number, frame in sys._current_frames().items()
@@ -164,7 +168,7 @@ def access_memory(ranks: Ranks) -> None:
 
 
 def write_file(ranks: Ranks) -> None:
-    """Write a file in the working folder with MPI-IO, and read the part of another rank."""
+    """Write a file with MPI-IO, and read the data that another rank has written to the file."""
     mpi, folder = ranks.mpi, os.getcwd()
     if ranks.rank == 0 and os.access(folder, os.W_OK):
         open(ranks.file, 'w').close()
@@ -274,8 +278,9 @@ def start_mpi() -> Any:
     """
     Start MPI by importing mpi4py.MPI, and return this module.
 
-    The mpi4py of the benchmarks precedes other mpi4py, and libmpi.so.12 precedes libmpi.so.40, as
-    in scripts/osu-port. Raises ImportError or RuntimeError.
+    If several mpi4py are installed, the function imports the mpi4py of the benchmarks. mpi4py uses
+    libmpi.so.12 if this library exists, otherwise libmpi.so.40. scripts/osu-port selects mpi4py and
+    libmpi by the same rules. Raises ImportError or RuntimeError.
     """
     benchmark = os.path.realpath(shutil.which('osu_bw') or '/opt/osu/bin/osu_bw')
     library = os.path.join(os.path.dirname(os.path.dirname(benchmark)), 'lib')
@@ -350,9 +355,10 @@ class Outcome(NamedTuple):
 
 def run_patterns(run: Callable[[List[str]], Tuple[str, str]]) -> Iterator[Outcome]:
     """
-    Run all communication patterns, and yield the outcomes; a pattern without a result failed.
+    Run all communication patterns, and yield one Outcome for each pattern.
 
-    After a hang or a crash, the function starts the ranks again for the remaining patterns.
+    If a pattern begins and prints no result, the outcome is 'failed'. After a hang or a crash, the
+    function starts the ranks again for the remaining patterns.
 
     run: function that starts the ranks with arguments for python3, and returns the result of the
     command, such as 'exit code 1', and the output

@@ -41,7 +41,7 @@ def format_count(number: int, noun: str) -> str:
 
 
 def _format_nodes(names: Iterable[str]) -> str:
-    """Return the names of nodes as text; of more than four nodes, the text names only three."""
+    """Return the names of nodes as text; for more than four nodes, only three names."""
     names = sorted(names)
     return ', '.join(names) if len(names) <= 4 else '%s, ... %s' % (', '.join(names[:2]), names[-1])
 

@@ -9,9 +9,9 @@ This program is called the sampler. start.py runs the sampler on the node of the
   fork. The first of these processes that has loaded a libmpi is the program of the rank.
 * The sampler reads the mapped libraries every 30 ms, later at intervals of a twentieth of the elapsed
   time. A reading is final if the next reading is equal and the process has run in between, or
-  if readings are equal for a quarter of a second. Agreement alone is not enough, because on a busy node
-  the loader may wait between two libraries. The sampler uses at most a fifth of a core: on a node
-  with thousands of processes, where a reading takes long, the intervals are longer.
+  if readings are equal for a quarter of a second. Equal readings alone are not enough, because on a
+  busy node the loader may wait between two libraries. The sampler uses at most a fifth of a core:
+  on a node with thousands of processes, where a reading takes long, the intervals are longer.
 * Then the sampler writes the file of the rank and reads which network is open. MPI_Init opens the
   network a moment later, so the sampler reads again after 20 ms and then at doubled intervals, until
   two readings agree, the process terminates or NETWORK_TIMEOUT has passed. A benchmark is disturbed
@@ -124,7 +124,7 @@ def wait_for_mpi(
         if now - start > LIBRARY_TIMEOUT:
             return (
                 None,
-                "no process of this rank had an MPI library loaded after %d s" % LIBRARY_TIMEOUT,
+                "no process of this rank had loaded an MPI library after %d s" % LIBRARY_TIMEOUT,
             )
         wait = (
             LOOK_AGAIN
@@ -137,7 +137,7 @@ def wait_for_mpi(
 
 
 class RankProcess:
-    """The process of a rank, whose libraries the sampler has read."""
+    """The process of a rank, after the sampler has read the libraries of the process."""
 
     def __init__(self, pid: int, libraries: Dict[str, str], inherited: Iterable[str]) -> None:
         self.pid, self.inherited, self.since = pid, inherited, time.monotonic()
@@ -162,8 +162,8 @@ class RankProcess:
         """
         Return a dict: the network of the process, and the number of ranks that its MPI sees.
 
-        The keys of the dict are network and world. The function also adds libraries that the
-        process has loaded since the last reading to `facts`.
+        The keys of the dict are network and world. The function also adds new libraries,
+        which the process has loaded since the last reading, to the attribute `facts`.
         """
         paths = loaded.list_mapped_files(self.pid)
         libraries = loaded.select_libraries(paths)
@@ -222,9 +222,10 @@ class RankProcess:
 
 def _extract_endpoint(look: Dict[str, Any]) -> Optional[Tuple[Any, ...]]:
     """
-    Return layer, provider and domains of the network in a reading, None without a network.
+    Return (layer, provider, domains) of the network in `look`, None without a network.
 
-    Two readings agree if these values are equal; the connections may differ.
+    identify_network() explains layer, provider and domains. Two readings agree if these values are
+    equal; the connections may differ.
     """
     network = look['network']
     return network and (network['layer'], network['provider'], network['domains'])
@@ -286,7 +287,7 @@ def report_write_failure(pid: int, directory: str, err: OSError) -> None:
     open by a path, the function prints the message on stderr of the sampler.
     """
     text = (
-        "No proof: cannot write to %s: %s. Name another folder that all nodes see: "
+        "No proof: cannot write to %s: %s. Choose another folder that all nodes see: "
         "export OSU_PROOF=FOLDER\n" % (directory, err.strerror)
     ).encode('utf-8', 'backslashreplace')
     for path in ('/proc/%d/fd/2' % pid, '/proc/self/fd/2'):
@@ -302,9 +303,10 @@ def main(pid: int, directory: str, run: Optional[str] = None) -> None:
     """
     Watch the process `pid` and write the file of the process's rank to `directory`.
 
-    run: token that identifies the proof. The sampler has inherited the environment and the open
-    files of the program. At once, the sampler closes all files except the standard streams. After
-    the first write the sampler closes stderr, because srun waits until stderr is closed.
+    run: token that identifies the call of `osu-container proof`. The sampler has inherited the
+    environment and the open files of the program. At once, the sampler closes all files except the
+    standard streams. After the first write the sampler closes stderr, because srun waits until
+    stderr is closed.
     """
     inherited = opened_network.list_inherited_sockets()
     for number in opened_network.list_descriptors(os.getpid()):

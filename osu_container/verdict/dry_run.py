@@ -3,17 +3,17 @@ Verify a prediction by a dry run: the image's loader lists the program's librari
 
 The container runtime creates a container with the binds and the injection script of the module, but
 with an empty home folder and an empty /tmp (--containall). The environment scripts of the image run
-in this container. The image's loader then lists the libraries; the loader starts neither the
-program nor MPI (ld.so(8), LD_TRACE_LOADED_OBJECTS; musl's --list). The function getallenv of the
+in this container. The image's loader then lists the libraries; the loader does not start
+the program or MPI (ld.so(8), LD_TRACE_LOADED_OBJECTS; musl's --list). The function getallenv of the
 action script (Apptainer 1.4.5, SingularityCE 4) prints the resulting environment, so that no
 variable is unknown.
 
 For a Python program, the image's Python then reports which mpi4py this Python finds, without a
 start of MPI. No dry run is made for approach swap: the image's entrypoint would run.
 
-request_listing() runs the loader, and add_listing() adds the result to a Trial. The predicted
-process follows the loader's list. The rule "dry run" (rules/loading.py) compares
-the list with the prediction.
+request_listing() runs the loader, and add_listing() adds the result to a Trial. The Trial
+then predicts the library paths that the loader printed. The rule "dry run" (rules/loading.py)
+compares the libraries that the loader printed with the prediction.
 """
 
 import glob
@@ -90,7 +90,7 @@ _ENDS = re.compile(r'.*(?:error while loading shared libraries|symbol lookup err
 
 
 def find_dry_run_obstacle(trial: Trial) -> Optional[str]:
-    """Return the reason why the image's loader cannot run, None if the loader can run."""
+    """Return the reason why no dry run is possible, None if a dry run is possible."""
     interpreter = find_loader_path(trial) if trial.process.loaded else None
     if not interpreter or not trial.image.exists(interpreter):
         return 'check found no dynamic loader in the image, or no file that the loader could load'

@@ -36,12 +36,12 @@ from osu_container.verdict.verdict import Verdict, evaluate_approach, judge_reme
 
 
 class FactsError(Exception):
-    """Image, host and approach do not fit together; the message has the file and the remedy."""
+    """Image, host and approach are incompatible; the message has the file and the remedy."""
 
 
 def validate_facts(facts: Any) -> Dict[str, Any]:
     """
-    Return the recorded facts (content of facts.json) unchanged.
+    Check `facts`, the content of facts.json, and return `facts` unchanged.
 
     Raises FactsError if the facts are damaged. The facts of a native module have no image.
     """
@@ -113,12 +113,12 @@ def read_facts(
     programs: further programs, as names or as paths in the image.
     force: continue even if the verdict is that the approach fails.
 
-    Raises FactsError if image, host and approach do not fit together.
+    Raises FactsError if image, host and approach are incompatible.
     """
     if isinstance(programs, str):
         raise FactsError(
-            'the easyconfig parameter `programs` is the text %r, expected a list. Write programs '
-            '= [%r]' % (programs, programs)
+            'the easyconfig parameter `programs` is the text %r, but must be a list. Write '
+            'programs = [%r]' % (programs, programs)
         )
     host = HostFileSystem(root)
     try:
@@ -145,7 +145,7 @@ def collect_facts(
     trial: Trial, verdict: Verdict, runtime: Dict[str, Any], force: bool = False
 ) -> Dict[str, Any]:
     """
-    Return the facts that read_facts() describes, from a Trial and its Verdict.
+    Return the same dict of facts as read_facts(), from a Trial and its Verdict.
 
     The image must be open. Raises FactsError as read_facts() does, and ImageError or ElfError if a
     file cannot be read.
@@ -187,7 +187,7 @@ def collect_facts(
             {
                 'path': path,
                 'target': target,
-                'why': "the host's Open MPI reads plug-ins and parameters in this folder",
+                'why': "the host's Open MPI reads plug-ins and parameters from the bound folder",
             }
             for path, target in list_plugin_folders(approach, site, host)
         ]
@@ -260,9 +260,9 @@ def _describe_injected_libraries(
             'size': os.path.getsize(lib.path),
             'what': '%s %s' % version if version.family and version.release else soname,
             'why': (
-                "%s needs the host's build of this library, not the image's build"
+                "%s needs the host's build of the library, not the image's build"
                 if soname in image_sonames
-                else '%s needs this library, which the image lacks'
+                else '%s needs a library that the image lacks'
             )
             % needed_by.get(soname),
         }

@@ -50,7 +50,7 @@ def build_launch_command(
     per_node: pass the number of ranks per node, even if this number follows from the number of
     nodes.
     unbound: tell the launcher not to bind ranks to cores, because another command binds the ranks.
-    kind: kind of PMI, which becomes an option unless a variable selects the PMI.
+    kind: kind of PMI. If no environment variable selects the PMI, the kind becomes an option.
     """
     launcher = LAUNCHERS[name]
     words = launcher['folder'] if folder else []
@@ -70,8 +70,8 @@ def list_pmi_options(name: str, kind: Optional[str], always: bool = False) -> Li
     """
     Return the launcher's options that select a kind of PMI, such as ['--mpi=pmi2'].
 
-    Return [] if `kind` is None. Unless `always` is true, also return [] if a variable selects the
-    PMI.
+    Return [] if `kind` is None. If `always` is False, also return [] for a launcher with an
+    environment variable that selects the PMI.
     """
     if not kind or LAUNCHERS[name]['pmi_variable'] and not always:
         return []
@@ -79,7 +79,7 @@ def list_pmi_options(name: str, kind: Optional[str], always: bool = False) -> Li
 
 
 def list_pmi_variables(name: str, kind: str) -> Tuple[Tuple[str, str], ...]:
-    """Return ((variable, value),) if the launcher selects the PMI by a variable, else ()."""
+    """Return ((name, value),) of the variable that selects the PMI, () without a variable."""
     variable = LAUNCHERS[name]['pmi_variable']
     return ((variable, kind),) if variable else ()
 

@@ -41,8 +41,8 @@ def resolve_variable(trial: Trial, name: str) -> Optional[str]:
     """
     Return the value that a variable has in the process, None if unset or unknown.
 
-    If neither image nor module sets the variable, return the value from a parameter file of Open MPI
-    in the image.
+    If the image and the module do not set the variable, return the value from a parameter file of
+    Open MPI in the image.
     """
     variable = resolve_process_variable(trial.environment, name, trial.module_values.get(name))
     if variable is not None:
@@ -185,7 +185,9 @@ def _find_ucx(trial: Trial) -> Optional[LoadedFile]:
 
 def find_ucx_problem(trial: Trial) -> Optional[Tuple[str, List[Tuple[str, str]]]]:
     """
-    Return (reason, evidence) if UCX cannot reach the network cards, None if UCX can.
+    Return (reason, evidence) if UCX cannot reach the network cards, otherwise None.
+
+    reason: text for the user. evidence: list of (file, what the file shows).
 
     The transports of UCX are files in the folder ucx/ beside libucs, or in UCX_MODULE_DIR. If UCX
     cannot open a transport, UCX continues without this transport:
@@ -231,7 +233,9 @@ def find_driver_problem(
     trial: Trial, provider: str = 'verbs'
 ) -> Optional[Tuple[str, List[Tuple[str, str]]]]:
     """
-    Return (reason, evidence) if libibverbs cannot reach the network cards, None otherwise.
+    Return (reason, evidence) if libibverbs cannot reach the network cards, otherwise None.
+
+    reason: text for the user. evidence: list of (file, what the file shows).
 
     The result is also None for providers that do not use libibverbs. The library libibverbs opens
     the driver library of rdma-core for the card. If this driver library is missing, libibverbs

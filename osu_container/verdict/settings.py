@@ -206,8 +206,8 @@ def list_host_libraries(approach: Dict[str, Any], site: Dict[str, Any]) -> List[
             "approach '%s' needs a host MPI with the soname %s, because the image's programs need "
             "this soname, and site '%s' has no such MPI. Use an approach with the image's MPI "
             "(hybrid, opensource, pure), build the programs for libmpi.so.12 (with MPICH's mpicc, not "
-            'mpicc_abi), or let the site build mpi_abi_wrapper 1.0.0 for its MPI (docs/abi.md)'
-            % (approach['name'], soname, site['name'])
+            "mpicc_abi), or ask the site's administrators to build mpi_abi_wrapper 1.0.0 for the "
+            "host's MPI (docs/abi.md)" % (approach['name'], soname, site['name'])
         )
     if missing:
         usable = [
@@ -227,7 +227,7 @@ def list_host_libraries(approach: Dict[str, Any], site: Dict[str, Any]) -> List[
 
 
 def check_approach(approach: Dict[str, Any], site: Dict[str, Any]) -> None:
-    """Raise SettingsError if a site cannot use an approach, whatever the image is."""
+    """Raise SettingsError if a site cannot use an approach with any image."""
     kinds = (
         [select_host_mpi(approach, soname) for soname in HOST_MPI]
         if 'libmpi' in approach['inject']
@@ -247,9 +247,9 @@ def check_approach(approach: Dict[str, Any], site: Dict[str, Any]) -> None:
 
 def _select_pmi_key(approach: Dict[str, Any]) -> str:
     """
-    Return the key for the MPI of an approach.
+    Return the key of a site's dict `pmi` for the MPI of an approach.
 
-    The fact `pmi` of a site maps such keys to values of srun's option --mpi.
+    The values of the dict `pmi` are values of srun's option --mpi.
     """
     return approach['comes_from']['libmpi'] if approach['mpi'] == 'MPICH ABI' else approach['mpi']
 
@@ -363,6 +363,7 @@ def list_site_files(
     """
     Return [(path, fact)] of the files of the site that the approach binds.
 
+    path: path of a file on the host. fact: dict that explains the path (data/sites/schema.py).
     kinds: values of the key `bound` of the facts: 'install', 'run' or 'step'.
     """
     facts = [site['files'][name] for name in approach['files'] if name in site['files']]
@@ -705,7 +706,8 @@ def explain_settings(settings: Settings) -> Dict[str, Any]:
             (
                 'LD_PRELOAD',
                 settings.container.preload,
-                'ld.so loads this library even if the program was not linked with this library',
+                'ld.so loads a preloaded library even if the program was not linked with '
+                'the library',
             ),
         )
         if value

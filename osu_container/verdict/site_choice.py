@@ -134,7 +134,7 @@ def _require_valid_entry(name: str, entry: Dict[str, Any], has_base: bool = Fals
                 format_names(missing),
                 "Add these keys"
                 if has_base
-                else "Write 'based_on': 'plain' to use the facts of an ordinary machine",
+                else "Write 'based_on': 'plain' to use the values of an ordinary machine",
             )
         )
     _require_shape(entry, ENTRY, "site '%s'" % name)
@@ -245,8 +245,8 @@ def override_facts(site: Dict[str, Any], facts: Dict[str, Any]) -> Dict[str, Any
     unknown = set(facts) - set(site) - set(OPTIONAL)
     if unknown:
         raise SettingsError(
-            "the local file overrides the facts %s, which site '%s' does not have. Override one "
-            'of: %s' % (format_names(unknown), site['name'], format_names(site))
+            "the local file overrides the keys %s, which site '%s' does not have. Override only "
+            'these keys: %s' % (format_names(unknown), site['name'], format_names(site))
         )
     whole = _merge_bases({**facts, 'based_on': 'site'}, {'site': site})
     if facts:
@@ -296,7 +296,7 @@ class SiteFile:
         """
         Execute a Python file and keep the definitions of the file.
 
-        names_site: True if the file must name a site, False if the file may also only override
+        names_site: whether the file must name a site. A file that names no site only overrides
         facts.
 
         Raises SettingsError if the file cannot be read, names no site, or is writable by an
@@ -382,7 +382,7 @@ def get_architecture(site: Dict[str, Any]) -> str:
 
 
 def collect_site_conditions(site: Dict[str, Any]) -> Dict[str, bool]:
-    """Return {condition: bool} for the conditions (`only`) that depend on the site alone."""
+    """Return {condition: bool} for the conditions that depend only on the site, e.g. 'gpu'."""
     gpu, network = site['gpu']['value'] or '', resolve_network(site)[1]
     return {
         'gpu': bool(gpu),
@@ -399,9 +399,9 @@ _COMPARE = {'>=': operator.ge, '<': operator.lt}
 
 def _is_condition_met(condition: str, facts: Mapping[str, Any]) -> bool:
     """
-    Return whether a condition of `only` holds, such as 'gpu', 'no gpu' or 'mpich >= 4.1'.
+    Return whether a condition in the data holds, such as 'no gpu' or 'mpich >= 4.1'.
 
-    A comparison with an unknown release does not hold.
+    The key `only` of a variable lists conditions. A comparison with an unknown release is False.
 
     facts: {'gpu': bool, ..., 'mpich': release as a tuple of int, ...}.
 
@@ -423,7 +423,7 @@ def _is_condition_met(condition: str, facts: Mapping[str, Any]) -> bool:
 def select_applicable(
     entries: Sequence[Dict[str, Any]], facts: Mapping[str, Any]
 ) -> List[Dict[str, Any]]:
-    """Return the entries whose conditions (`only`) all hold."""
+    """Return each dict in `entries` if all conditions under its key `only` hold."""
     return [
         entry
         for entry in entries

@@ -165,19 +165,19 @@ class HostFileSystem:
         return os.path.isfile(path)
 
     def is_described(self, path: str) -> bool:
-        """Return True: on a real host, `check` can tell whether any path exists."""
+        """Return True, because `check` can look up any path on a real host."""
         return True
 
     def is_known_absent(self, name: str) -> bool:
-        """Return True: on a real host, a library that was not found is certainly absent."""
+        """Return True, because a library that `check` cannot find on a real host is absent."""
         return True
 
     def list_unknown_facts(self, path: str) -> Iterable[str]:
-        """Return (): `check` reads all facts from this host's files, so no fact is unknown."""
+        """Return an empty tuple, because `check` can read all facts from the files of this host."""
         return ()
 
     def list_untested_facts(self, path: str) -> List[str]:
-        """Return []: `check` reads all facts from this host's files, so no fact is untested."""
+        """Return an empty list, because `check` reads all facts from the files of this host."""
         return []
 
     def read_elf(self, path: str) -> ElfFacts:
@@ -491,17 +491,17 @@ class Trial(NamedTuple):
 
     @property
     def libmpi(self) -> Optional[LoadedFile]:
-        """The MPI library in the process, None if no MPI is loaded."""
+        """The MPI library that the program loads, None if the program loads no MPI."""
         return find_loaded_file(self.process, self.soname)
 
     @property
     def image_mpi(self) -> Optional[LoadedFile]:
-        """The MPI library in the process if the library is of the image, else None."""
+        """The MPI library of the image if the program loads this library, else None."""
         return self.libmpi if self.libmpi and self.libmpi.origin == 'image' else None
 
     @property
     def libfabric(self) -> Optional[LoadedFile]:
-        """The libfabric in the process, None if no libfabric is loaded."""
+        """The libfabric that the program loads, None if the program loads no libfabric."""
         return find_loaded_file(self.process, 'libfabric.so.1')
 
 
@@ -556,7 +556,7 @@ def _resolve_injection(
     """
     Return ({soname: ElfFacts}, missing_dependencies) for the libraries to inject.
 
-    Trial explains missing_dependencies. Raises ElfError if a host library is not an ELF
+    The class Trial explains missing_dependencies. Raises ElfError if a host library is not an ELF
     file.
     """
     roots = [path for _, path in locate_host_libraries(approach, site, host) if host.exists(path)]
@@ -623,7 +623,7 @@ def select_image_mpi(image: Image, families: Sequence[str]) -> Tuple[str, str, s
 
 
 def find_process_mpi(process: Process) -> Optional[str]:
-    """Return the soname of the MPI that a process has loaded or lacks, None without MPI."""
+    """Return the soname of the MPI that a process loads or fails to find, None without MPI."""
     return next(
         (
             name
@@ -752,7 +752,7 @@ def _fails_at_startup(process: Process) -> bool:
 def _explain_missing_mpi(
     image: Image, path: str, is_static: bool, process: Optional[Process]
 ) -> Optional[str]:
-    """Return why a program loads no known MPI, None if ld.so cannot start the program."""
+    """Return why `check` finds no MPI in a program, None if ld.so cannot start the program."""
     if is_static or 'MPI_Init' in image.read_elf_files([path])[path].defined:
         return (
             '%s is linked statically, so the file contains the MPI if the program uses an MPI'
@@ -784,8 +784,8 @@ def build_trial(
     started: an observed process, which then replaces the predicted process.
     requires_mpi: whether an image without a visible MPI is an error.
 
-    Raises ImageError if the image lacks the program, NoMpiError if neither image nor program has an
-    MPI, and ElfError if a host library is not an ELF file. Raises SettingsError if the site lacks a
+    Raises ImageError if the image lacks the program, NoMpiError if image and program have no MPI,
+    and ElfError if a host library is not an ELF file. Raises SettingsError if the site lacks a
     library or a PMI that the approach needs.
     """
     change = image.change if isinstance(image, ChangedImage) else Change('')
@@ -1057,7 +1057,7 @@ def find_leading_plugin_folder(image: Image, injected: Collection[str]) -> Optio
 def apply_entrypoint(
     approach: Dict[str, Any], environment: Environment, injected: Mapping[str, ElfFacts]
 ) -> Environment:
-    """Return the environment after an entrypoint has prepended to LD_LIBRARY_PATH."""
+    """Return the environment after an entrypoint has prepended folders to LD_LIBRARY_PATH."""
     if not injected or not approach.get('entrypoint'):
         return environment
     variable = (
@@ -1236,9 +1236,10 @@ def read_process_traits(
     process: Process, soname: str, image: Image, host: HostFileSystem
 ) -> Optional[Dict[str, Any]]:
     """
-    Return the traits of a library of the process, None if not loaded or not described.
+    Return the traits (features) of a library that a process loads.
 
-    The traits of an image's library that is for another processor are {}.
+    The result is None if the process does not load the library, or if the traits are unknown. The
+    result is {} if the file of the image's library cannot be read, e.g. on another processor.
     """
     library = find_loaded_file(process, soname)
     if library is None:
@@ -1270,9 +1271,10 @@ def list_entrypoint_folders(
     host: Host,
 ) -> List[Dict[str, str]]:
     """
-    Return a dict (path, target, why) for each host folder that the entrypoint searches.
+    Return a dict for each host folder that the entrypoint of the image searches.
 
-    The list has the folders that the approach names, and further folders of injected libraries.
+    The keys of a dict are `path` (the host folder), `target` (folder in the container) and `why`.
+    The list has the folders that the approach names, and all other folders of injected libraries.
 
     libraries: (soname, path) of each injected library.
     host: the paths of a host that is known from published data only are assumed to exist.
@@ -1297,7 +1299,7 @@ def list_entrypoint_folders(
                 {
                     'path': folder,
                     'target': '%s%d' % (MORE_FOLDERS, len(folders) + 1),
-                    'why': 'this folder has %s, which no other bound folder has' % soname,
+                    'why': 'the only bound folder of the host that contains %s' % soname,
                 }
             )
     return folders

@@ -149,8 +149,8 @@ def format_stack(verdict: Verdict) -> str:
     """
     Return the MPI that would run: 'MPICH 4.2.3 (image) over libfabric 1.22.0 (host)'.
 
-    If the program's MPI is unknown, return a text with the level for the image's MPI instead: 'if
-    the program uses MPICH 4.2.3 (image): works'. Return '' for a verdict without an MPI.
+    If the program's MPI is unknown, return a text with the level for the image's MPI: 'if the
+    program uses MPICH 4.2.3 (image): works'. Return '' for a verdict without an MPI.
     """
     mpi, libfabric = (
         re.sub(r' of the (image|host)$', r' (\1)', text)
@@ -198,9 +198,10 @@ def evaluate_approach(
     """
     Build the Trial of an approach on a site, and return (Trial, Verdict).
 
-    dry_run: also run the image's loader, and compare the libraries that the loader lists
-    (dry_run.py). starter: also start the user's command, and judge the process that was observed.
-    The other parameters and the errors are those of build_trial().
+    dry_run: whether to run the image's loader, and compare the libraries that the loader lists with
+    the predicted libraries (dry_run.py). starter: function that starts the user's command; the
+    started process replaces the predicted process. With None, the function only
+    predicts. The other parameters and the errors are those of build_trial().
     """
     trial = build_trial(approach, site, image, host, program, runtime, requires_mpi=starter is None)
     if starter and not trial.soname:
@@ -282,10 +283,10 @@ def judge_approaches(
     progress: Callable[[str], Any],
 ) -> List[Verdict]:
     """
-    Return the Verdict on each of several approaches, with the remedies of judge_remedies().
+    Return the Verdict on each approach in `names`, with remedies that were tested.
 
-    progress: function that prints a progress line. The other parameters are those of
-    judge_approach().
+    judge_remedies() tests the remedies. progress: function that prints a progress line. The other
+    parameters are those of judge_approach().
     """
     verdicts = []
     for name in names:
@@ -307,12 +308,13 @@ def judge_remedies(
     runtime: Optional[Dict[str, Any]] = None,
 ) -> List[Verdict]:
     """
-    Judge the image again with each remedy applied, and return the verdicts with the other remedies.
+    Test the remedies on copies of the image, and return the verdicts with useful remedies.
 
-    A remedy is left out if the finding stays, and an approach also if the approach fails and other
-    approaches do not. If another problem remains, the remedy names the problem. A remedy is kept as
-    it is if `check` cannot apply the remedy, or if only a dry run or a start shows the finding. The
-    other parameters are those of judge_approach().
+    The result omits a remedy that does not remove the finding. If a remedy offers several
+    approaches, the remedy omits the approaches that fail. If a problem remains after a remedy, the
+    text of the remedy contains the problem. `check` cannot test some remedies, such as remedies for
+    findings that only a dry run or a started command shows; the result contains these remedies
+    unchanged. The other parameters are those of judge_approach().
     """
     judged = {verdict.approach: verdict for verdict in verdicts}
     predicted: Dict[str, Verdict] = {}
@@ -328,7 +330,7 @@ def judge_remedies(
         )
 
     def apply_remedy(verdict: Verdict, finding: Finding, remedy: Remedy) -> Optional[str]:
-        """Return the text of a remedy, None if the finding stays."""
+        """Return the text of a remedy, None if the remedy does not remove the finding."""
         if isinstance(remedy, str):
             return remedy
         observed, name = identify_finding(finding), verdict.approach
@@ -371,12 +373,16 @@ def judge_remedies(
 
 
 def identify_findings(verdict: Verdict) -> Set[Tuple[str, str, Any]]:
-    """Return the identity of each finding of a verdict."""
+    """Return the results of identify_finding() for all findings of a verdict."""
     return set(map(identify_finding, verdict.findings))
 
 
 def identify_finding(finding: Finding) -> Tuple[str, str, Any]:
-    """Return the rule, the level and the first evidence, by which a finding is recognised."""
+    """
+    Return a key by which `check` recognises the same finding in two verdicts.
+
+    The key is (rule, level, first evidence). Without evidence, the last item is the reason.
+    """
     return finding.rule, finding.level, finding.evidence[0] if finding.evidence else finding.reason
 
 

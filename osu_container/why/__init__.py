@@ -11,6 +11,6 @@ clues.py      find lines that look like an error, if the output contains no know
 clues.txt     define the programs that print such lines, each with advice and its source
 cli.py        read the command line and print the results
 
-The package osu_container.why needs only Python 3.6 and Python's standard library, because users
-also call `osu-container why` on compute nodes.
+The package osu_container.why needs only Python 3.6 and Python's standard library, so that
+`osu-container why` runs on compute nodes.
 """

@@ -206,7 +206,7 @@ def follow_remedy(world, approach, finding):
     elif removed:
         file = resolve_path(removed.group(2))
         file.write_text(file.read_text().replace(removed.group(1), ''))
-    elif remedy.startswith('remove the line'):
+    elif remedy.startswith('move the line'):
         path, number = finding.evidence[0][0].rsplit(':', 1)
         lines = resolve_path(path).read_text().splitlines(True)
         script.write_text(lines.pop(int(number) - 1))

@@ -224,10 +224,11 @@ PUBLISHED_RUNS = {
 
 
 def describe_evidence(name: str, site: dict[str, Any]) -> str:
-    """Return how certain it is that an approach works on a site, such as 'measured' or 'derived'.
+    """Return the evidence that an approach works on a site, such as 'measured' or 'derived'.
 
-    The result is '–' if the site lacks the approach. If no run of the approach on the site is known,
-    the result is the evidence of the least certain fact that the approach needs.
+    The result is '–' if the site lacks the approach. An approach needs several facts,
+    such as the path of libmpi. If no run of the approach on the site is known, the result is the
+    evidence of the least certain of these facts.
     """
     if site['name'] == 'workstation':
         return 'measured <sup>a</sup>'

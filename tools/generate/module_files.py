@@ -129,7 +129,7 @@ def normalize_modulefile(text: str) -> str:
 
 def render_modules(eb: str, modules: Iterable[str]) -> dict[str, str]:
     """
-    Return {'SITE/MODULE/APPROACH': text of the modulefile} for `modules`, a part of these keys.
+    Return {'SITE/MODULE/APPROACH': text of the modulefile} for the keys in `modules`.
 
     The sites are rendered in parallel on all cores.
     """

@@ -183,12 +183,13 @@ def _format_uncompared_curves(
     judged: Iterable[Series], comparisons: Iterable[Comparison], name: str, other: str
 ) -> list[str]:
     """
-    Return a list with a note on the curves of `name` that no curve of `other` matches.
+    Return a list with a note on the curves that could not be compared.
 
-    The list is empty if each curve has a matching curve. `name` and `other` are datasets.
+    The list is empty if all curves were compared.
 
-    judged: the curves of the dataset
-    comparisons: the comparisons that were made
+    judged: all curves of side A
+    comparisons: the results of the comparisons
+    name, other: names of side A and side B, for the text of the note
     """
     compared = {id(series.a) for series in comparisons}
     uncompared = [series for series in judged if id(series) not in compared]
@@ -254,10 +255,12 @@ def _list_failures(
     dataset: Dataset, series: Sequence[Series], without: str | None = None
 ) -> list[tuple[str, Case, str]]:
     """
-    Return (name, case, reason) for each benchmark case that a dataset failed to measure.
+    Return (curve name, case, reason) for each failure of a dataset to measure a case.
 
-    series: curves; the function returns only cases that one of these curves has measured
-    without: name of curves; the function leaves out failures to measure these curves
+    case: the Case, which is a benchmark with its buffers, nodes and ranks. reason: text.
+
+    series: curves; the result contains only benchmark cases that one of these curves contains
+    without: a curve name; the result omits the failures of curves with this name
     """
     measured = {entry.case for entry in series}
     succeeded = {(entry.case, entry.name) for entry in dataset.series}

@@ -261,7 +261,7 @@ def serialize_comparisons(result: dict[str, Any]) -> dict[str, Any]:
     """
     Return a result of cli.collect_comparisons() as a dict for --json.
 
-    docs/compare.md describes the layout of the JSON data.
+    docs/compare.md describes the keys of the JSON data.
     """
     return {
         'format': FORMAT,

@@ -77,7 +77,7 @@ class Point(NamedTuple):
 
     @property
     def factor(self) -> float:
-        """Factor by which a is slower or faster than b. The factor is at least 1."""
+        """Factor (at least 1) by which curve a is slower or faster than curve b."""
         return math.exp(abs(self.gain))
 
     @property
@@ -125,7 +125,7 @@ class Comparison:
 
     @property
     def title(self) -> str:
-        """The names of both sides as text, e.g. 'opensource against native'."""
+        """The names of both curves as text, e.g. 'opensource against native'."""
         return ' against '.join(self.names)
 
     @property
@@ -331,7 +331,7 @@ def _compute_points(
     Return the comparison of two curves at each message size, as points ordered by size.
 
     groups: list of (result of _select_method(), message sizes)
-    margin: logarithm of the largest factor between two equal values
+    margin: logarithm of the largest factor between two values that count as equal
     """
     sign = 1.0 if a.case.more_is_better else -1.0
     # A curve may have 1,000,000 sizes, so NumPy computes each column of the table at once.
@@ -412,8 +412,8 @@ def _run_tests(method: str, a: Any, b: Any, margin: float) -> dict[str, Any]:
     Run the statistical tests at all message sizes of a curve; return the results as a dict.
 
     The keys 'worse', 'better' and 'same' have p-values. The keys 'low' and 'high' have the ends of
-    the confidence interval of the gain. Each dict value is an array with an element for each
-    message size; the elements are NaN if there are no repeats.
+    the confidence interval of the gain (mean of a minus mean of b). Each dict value is an array
+    with an element for each message size; the elements are NaN if there are no repeats.
 
     a, b: arrays (sizes x repeats) of logarithms; greater logarithms are better
     """
@@ -451,8 +451,8 @@ def _judge_points(columns: dict[str, Any], margin: float, single: float) -> Any:
     """
     Return the verdict on a comparison at each message size, as an array of VERDICTS.
 
-    columns: arrays with the values of Point, the gaps of _compute_gaps(), and the adjusted p-values
-    of _run_tests()
+    columns: dict of arrays, with the fields of Point, the gaps of _compute_gaps(), and the adjusted
+    p-values of _run_tests()
     margin: logarithm of the margin for the statistical test
     single: logarithm of the margin for single values
     """
@@ -620,7 +620,7 @@ def compare_with_native(dataset: Dataset) -> list[Comparison]:
     Compare every approach in a dataset with the native curves of the same dataset.
 
     The description of a publication may give another name to the native curves. Raises CompareError
-    if there are no native curves, or if there are no other curves.
+    if the dataset has no native curves, or has only native curves.
     """
     native = dataset.native_name
     others = [name for name in dataset.names if name != native]

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Margin:
-    """The margins of all benchmarks whose program names match a pattern."""
+    """A row of MARGINS: the margins of the benchmarks with names that match a pattern."""
 
     #: pattern of program names
     benchmarks: str

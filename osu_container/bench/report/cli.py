@@ -102,7 +102,7 @@ def _format_title(datasets: list[model.Dataset]) -> str | None:
 
 def _find_view(section: Section) -> View:
     """
-    Return the first benchmark case of a report section that has results by message size.
+    Return the View of the first benchmark case with results by message size in a section.
 
     Raises ReportError if the section has no such case.
     """

@@ -134,7 +134,7 @@ def build_section(title: str, datasets: Sequence[Dataset]) -> Section:
     of each curve. If most values vary by more than NOISY_SPREAD between repeats, the section shows
     only comparisons with enough repeats and without the verdict 'noisy'.
 
-    Raises ReportError if the datasets have neither results nor failures, or if the same dataset is
+    Raises ReportError if the datasets have no results and no failures, or if the same dataset is
     given twice.
     """
     names = [entry.name for entry in datasets]

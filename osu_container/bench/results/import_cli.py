@@ -89,7 +89,7 @@ def parse_whole_number(text: str) -> int:
     """
     Return `text` as a whole number.
 
-    Raises ArgumentTypeError if the number is not a whole number of at least 1.
+    Raises ArgumentTypeError if `text` is not a whole number of at least 1.
     """
     if not re.fullmatch(r'[1-9]\d{0,8}', text):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")

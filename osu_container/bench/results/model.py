@@ -2,8 +2,8 @@
 Model the results of runs and publications: a Dataset has Series, a Series has values.
 
     Dataset   one run, or one publication
-    Series    one curve: a benchmark in one case under one approach
-    Case      what was measured, without the approach; only series of equal cases are compared
+    Series    one curve: the values of one Case, measured with one approach
+    Case      a benchmark with its buffers, nodes and ranks; only series of equal cases are compared
 
 Sizes are in bytes. Bandwidths are in MB/s (1 MB = 1,000,000 bytes), and more is better. Times are
 in µs or ms, and less is better.
@@ -52,9 +52,9 @@ def is_command(benchmark: str) -> bool:
 
 def format_figure_variant(unit: str, origin: str, more_is_better: bool) -> str:
     """
-    Return the text for Case.variant: the unit and the origin of the number of a command.
+    Return the text for Case.variant of a user's command: the unit and origin of the result.
 
-    The number is the result of a user's command. `origin` says where the number comes from.
+    origin: text that says where the result of the command comes from
     """
     return f"{unit}{MORE_IS_BETTER if more_is_better else ''}: {origin}"
 

@@ -78,7 +78,7 @@ class OutputError(Exception):
 
 @dataclass
 class BenchmarkTable:
-    """One table in a program output: the values by message size, and the other lines."""
+    """One table in a program output: the values by message size, and the lines without values."""
 
     #: None for an unknown title
     benchmark: str | None
@@ -119,7 +119,7 @@ class BenchmarkTable:
 
     @property
     def case(self) -> model.Case:
-        """Return the benchmark case (program, buffers, nodes and ranks) whose results the table contains."""
+        """Return the benchmark case of the table: program, buffers, nodes, ranks and variant."""
         variant = ', '.join(
             filter(None, (self.variant, UNKNOWN_BUFFERS if self.buffers is None else ''))
         )
@@ -309,8 +309,8 @@ def parse_network(text: str) -> tuple[str | None, str | None]:
     """
     Return (netmod, provider) from MPICH's output with MPIR_CVAR_DEBUG_SUMMARY=1.
 
-    Examples: ('ofi', 'tcp') and ('ucx', None). The result is (None, None) if the output names
-    neither a netmod nor a provider.
+    Examples: ('ofi', 'tcp') and ('ucx', None). The result is (None, None) if the output
+    contains no netmod and no provider.
     """
     match = _DEBUG_PROVIDER.search(text)
     if match:

@@ -7,7 +7,7 @@ Read the results in the output files of benchmark programs.
 
 Facts that a file does not report, such as the number of nodes, are unknown. Some facts follow from
 a command line above a table, e.g. `srun -N2 -n2 osu_bw D D`. A shell with the option -x prints such
-command lines. Tables with different command lines are different cases.
+command lines. Tables with different command lines belong to different benchmark cases.
 """
 
 from __future__ import annotations

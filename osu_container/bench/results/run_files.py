@@ -84,6 +84,7 @@ def _iterate_entries(path: Path, problems: list[str]) -> Iterator[tuple[int, dic
     """
     Yield (line number, entry) for each valid line of a results file.
 
+    An entry is the JSON object of a line, as a dict.
     If the last line is incomplete because the run was killed, this line is skipped and reported in
     `problems`. Raises ResultsError for an invalid line. Only one line is kept in memory.
     """
@@ -133,8 +134,9 @@ def read_entries(path: str | Path) -> tuple[list[tuple[int, dict[str, Any]]], li
     """
     Return ([(line number, entry)], problems) of a results file.
 
-    If the last line is incomplete because the run was killed, this line is skipped and reported in
-    the problems. Raises ResultsError for an invalid line.
+    entry: the JSON object of a line, as a dict. problems: list of texts for the user. If the last
+    line is incomplete because the run was killed, this line is skipped and reported in `problems`.
+    Raises ResultsError for an invalid line.
     """
     problems: list[str] = []
     return list(_iterate_entries(resolve_results_file(path), problems)), problems
@@ -164,8 +166,8 @@ def _read_line(entry: Any, *, first: bool) -> dict[str, Any]:
     """
     Return the dict from a line of a results file, with None for each missing optional key.
 
-    Raises ValueError if the keys or values do not fit the kind of the line. The first line must be
-    of kind `run`, and no other line may be of kind `run`.
+    Raises ValueError if the kind of the line does not allow the keys or values. The kind of the
+    first line must be `run`, and no other line may be of kind `run`.
     """
     kind = 'run' if first else entry.get('kind') if isinstance(entry, dict) else None
     if kind not in KINDS[not first :]:
@@ -177,8 +179,8 @@ def read_results(path: str | Path) -> model.Dataset:
     """
     Return the dataset of a run.
 
-    Raises ResultsError if the results file is unreadable, has another format version, or contains
-    impossible values.
+    Raises ResultsError if the results file is unreadable, contains impossible values, or has a
+    format version that this function cannot read.
 
     path: folder of the run, or results file of the run
     """
@@ -206,8 +208,8 @@ def assemble_dataset(
     Raises ResultsError if a line contains impossible values.
 
     :param header: the first line
-    :param entries: (line number, entry) of the other lines
-    :param problems: list to which problems are added; the dataset keeps this list
+    :param entries: (line number, dict) of each line after the first line
+    :param problems: list of texts, to which this function adds texts; the dataset keeps this list
     """
     problems.extend(header.get('not_said') or [])
     dataset = model.Dataset(
@@ -297,7 +299,7 @@ def _add_measurement(
 
 def encode_entry(entry: dict[str, Any]) -> tuple[dict[str, Any], bytes]:
     """
-    Return an entry without secrets, and the line of a results file that contains the entry.
+    Return `entry` without secrets, as a dict and as a line of a results file.
 
     Raises ValueError for NaN, because JSON has no NaN.
     """
@@ -356,7 +358,8 @@ class Writer:
         """
         Write one line to the results file, completely or not at all.
 
-        Raises OSError, FileExistsError, and ValueError for NaN.
+        Raises OSError if the line cannot be written, FileExistsError if `mode` requires a new
+        file, and ValueError for NaN.
 
         mode: mode of open()
         """

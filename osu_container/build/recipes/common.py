@@ -227,7 +227,7 @@ def verify_sources(*keys: str) -> List[str]:
 
 @functools.lru_cache()
 def read_steps() -> Dict[str, List[str]]:
-    """Return {name of a step: commands} of steps.txt; its comments explain the format."""
+    """Return {name of a step: commands} of steps.txt; the file explains its format."""
     steps: Dict[str, List[str]] = {}
     text = Path(__file__).with_name('steps.txt').read_text()
     for line in re.sub(r'\n +', ' ', text).splitlines():
@@ -321,9 +321,9 @@ def add_mpi_loader_path(prefix: str, libfabric: Optional[str] = None) -> shell:
     The step writes the folders to /etc/ld.so.conf.d. With LD_LIBRARY_PATH, the loader would search
     the folders of the image before the folders that an osu-container module adds.
 
-    The folder with the private libraries of MPI's wheel is left out, because this folder contains a
-    UCX: a libmpi that is injected from the host must load the host's UCX. The MPI of the wheel finds
-    the UCX of the wheel through its RUNPATH.
+    The step omits the folder with the private libraries of MPI's wheel. This folder contains a UCX,
+    but a libmpi that is injected from the host must load the host's UCX. The MPI of the wheel finds
+    the UCX of the wheel through the RUNPATH of the MPI.
 
     libfabric: path of libfabric if libfabric is one of the private libraries, None if libfabric is in the
     default library folder

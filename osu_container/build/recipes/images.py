@@ -70,7 +70,7 @@ NETWORK_SOURCES = ['hwloc', 'xpmem']
 def list_libcxi_sources(shs: str) -> List[str]:
     """Return the source keys of a release of the Slingshot Host Software (SHS).
 
-    The keys of the headers of card and driver precede the key of libcxi.
+    The keys of the header files of the network card and its driver precede the key of libcxi.
     """
     return [f'{name}-{shs}' for name in ('shs-cassini-headers', 'shs-cxi-driver', 'shs-libcxi')]
 
@@ -193,7 +193,7 @@ def describe_mpi4py_base(name: str) -> Dict[str, Any]:
 
 
 def _describe_mpi4py_image(base: str, with_cupy: bool) -> Tuple[str, Dict[str, Any]]:
-    """Return name and entry of the image that adds mpi4py, and possibly CuPy, to the image `base`."""
+    """Return (name, entry of IMAGES) of the image that adds mpi4py (and CuPy) to `base`."""
     contents, unbuilt = describe_mpi4py_base(base), IMAGES[base]['unbuilt']
     name = base.replace('osu-', f'osu-mpi4py-{MPI4PY_VERSION}-', 1) + '-cupy' * with_cupy
     python = contents['python']
@@ -273,7 +273,7 @@ def list_recipe_files() -> Dict[str, Tuple[str, str]]:
 def render_recipe(name: str, kind: str, suffix: str) -> str:
     """Return the text of an image's definition file ('.def') or Dockerfile ('.Dockerfile').
 
-    kind: key of the image's variants.
+    kind: benchmark programs of the image, such as 'c' or 'mpi4py'.
 
     Raises ImportError if HPCCM is not installed. Exceptions that the recipe raises are not caught.
     """

@@ -556,7 +556,7 @@ def start_build_stage(stage: str, release: str, *tools: str) -> List[Any]:
 
 
 def install_gpu_runtime(gpu: str) -> shell:
-    """Return the step that installs GPU libraries, and a symbolic link that libfabric opens."""
+    """Return the step that installs GPU libraries, and the link by which libfabric opens them."""
     facts = GPU_OF_DEBIAN[gpu]
     name, target = facts['opened']
     return common.run_commands(

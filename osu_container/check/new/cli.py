@@ -128,7 +128,10 @@ def _find_commands(
     image: Image, requested: List[str], root: Optional[str]
 ) -> Tuple[List[commands.Command], List[str]]:
     """
-    Return the image's commands for the module, and the names that are also host commands.
+    Return a list with the commands of the module, and a list with names of host commands.
+
+    The first list contains programs of the image. The second list contains the names of programs
+    that exist both in the image and as host commands.
 
     requested: names or paths of programs that the user chose. If the list is empty, programs with
     the name of a host command are left out.
@@ -185,8 +188,8 @@ def _select_verdict(
     """
     Return the verdict on the approach that the module will use.
 
-    Raises NewError if no approach is recommended, or if the user's --approach fails without
-    --force.
+    Raises NewError if no approach is recommended, or if the approach of the option --approach is
+    predicted to fail and the option --force is missing.
     """
     name = options.approach or recommend_approach(verdicts, site)
     if name is None:
@@ -225,7 +228,7 @@ def _format_overview(
     is_site_image: whether the site provides the image.
     """
     report = format_check_report(summarize_image(image, 0), site, host, verdicts, None, None, False)
-    lines = ["    image     provided by the site: the module uses the site's image file"]
+    lines = ["    image     the site provides the image file, and the module uses this file"]
     width = max(len(command.name) for command in image_commands)
     return '\n'.join(
         [report, '']
@@ -327,7 +330,7 @@ def _require_working_commands(
     site: Dict[str, Any],
     host: Host,
 ) -> None:
-    """Raise NewError if one of the commands is predicted to fail with an approach."""
+    """Raise NewError if a command is predicted to fail with the approach `approach`."""
     for command in image_commands:
         verdict = judge_approach(resolve_approach(approach), site, image, host, command.path)
         if verdict.level == 'fails':
@@ -344,8 +347,9 @@ def _inspect_image(
     """
     Print an overview of the image, and judge all approaches.
 
-    Returns the example, the verdicts, and the parameters of the easyconfig that the image decides:
-    programs and labels. name: name of the module. is_site_image: whether the site provides the image.
+    The result is (example, verdicts, parameters). example: command line that the help of the module
+    shows. parameters: dict with the programs and labels of the image, for the easyconfig. name:
+    name of the module. is_site_image: whether the site provides the image.
     """
     with streams.Progress("looking for programs in %s" % options.image) as progress, Image(
         options.image, ''
@@ -397,7 +401,7 @@ def _inspect_image(
 
 
 def _write_easyconfig(options: argparse.Namespace, path: str, text: str) -> None:
-    """Write the easyconfig, or print its text with --dry-run. Raises OSError."""
+    """Write the easyconfig; with --dry-run, print the text of the easyconfig. Raises OSError."""
     if options.dry_run:
         print('\nwould write: %s\n\n%s' % (path, text.rstrip()))
     elif outputs.write_file(path, text, options.force):

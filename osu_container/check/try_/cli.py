@@ -93,7 +93,7 @@ _EXPECTED = (
 
 
 class WorkFolderError(outputs.OutputFileError):
-    """Somebody has exchanged the work folder, so `osu-container try` stops."""
+    """The work folder of `osu-container try` was replaced, so the command stops."""
 
 
 class Stage(NamedTuple):
@@ -157,8 +157,8 @@ def _create_work_folder() -> str:
     """
     Create a marked folder in the user's cache folder, or else in /tmp; return the path.
 
-    All nodes of a job see the cache folder, which is in the user's home. In both cases,
-    no other user can exchange the new folder. Raises OSError if the folder cannot be created.
+    All nodes of a job see the cache folder, which is in the user's home. Other users cannot
+    rename or replace the new folder. Raises OSError if the folder cannot be created.
     """
     cache = os.environ.get('XDG_CACHE_HOME') or os.path.expanduser('~/.cache')
     parents = [os.path.join(cache, 'osu-container'), '/tmp']
@@ -249,12 +249,12 @@ class TryRun:
         Call `function` and return its result, None if the function fails.
 
         A failure is recorded in the report with the cause that `osu-container why` finds. Raises
-        WorkFolderError if somebody has exchanged the work folder.
+        WorkFolderError if another process has replaced the work folder.
         """
         if not outputs.is_marked_folder(self.work):
             raise WorkFolderError(
                 self.work,
-                "somebody has exchanged the work folder of osu-container try, so the command stops "
+                "somebody has replaced the work folder of osu-container try, so the command stops "
                 "before it runs a file of the folder. Find out who may write to the parent folder",
             )
         print('[%4.0f s] %s' % (time.time() - self.begin, title), flush=True)
@@ -278,7 +278,7 @@ class TryRun:
     def run(self) -> None:
         """Run all steps of `osu-container try`, and save the report after each step."""
         self.discovered_system = self.run_step(
-            'describe the host of this node (discover)', discover_system, self.root
+            'inspect this node with osu-container discover', discover_system, self.root
         )
         if self.discovered_system:
             self.file.add('facts', format_survey_report(self.discovered_system))
@@ -300,7 +300,7 @@ class TryRun:
         """
         Add the site that `osu-container discover` found to the sites of this run.
 
-        The discovered site may have libraries that the known site lacks.
+        `osu-container discover` may find libraries that the site data of this project do not list.
         """
         system: Any = self.discovered_system
         name = system['name']
@@ -316,7 +316,7 @@ class TryRun:
         self.site, self.root = self.sites[0]
 
     def find_images(self) -> List[str]:
-        """Return the paths of the images to try. Raises TryError if there are none."""
+        """Return the paths of the images to try. Raises TryError if no image is found."""
         if self.options.image:
             return [self.options.image]
         if not self.site:
@@ -402,16 +402,17 @@ class TryRun:
 
     def find_host_programs(self) -> List[Stage]:
         """
-        Return [Stage for the host's benchmarks], or [] if PATH has no benchmarks of the host.
+        Return a list with one Stage: the settings for running the host's benchmarks.
 
-        A loaded module may add the host's benchmarks to PATH.
+        The list is empty if PATH has no benchmarks of the host. A loaded module may add the host's
+        benchmarks to PATH.
         """
         paths = [shutil.which(name) or '' for name in PROGRAMS]
         folder = os.path.dirname(paths[0])
         if not all(paths) or os.path.basename(os.path.realpath(paths[0])) == 'run-in-container':
             self.skipped.append(
                 'native runs are not possible, because PATH has no osu_latency and osu_bw of the '
-                'host. To measure native figures too, load a module that provides these programs '
+                'host. To measure without a container, load a module that provides these programs '
                 'and submit the job again'
             )
             return []
@@ -476,10 +477,11 @@ class TryRun:
         self, name: str, image: Image, runtime: Optional[Dict[str, Any]]
     ) -> Optional[Tuple[Verdict, Optional[Settings], bool]]:
         """
-        Judge an approach on each site and return the result of the first site that fits.
+        Judge an approach on each site, and return the result of the first usable site.
 
-        The result is (verdict, Settings, whether GPUs can be used). Settings is None if the
-        approach fails on all sites or if there is no container runtime.
+        The result is (verdict, Settings, whether GPUs can be used). A site is usable if the
+        verdict is not 'fails' and if a container runtime exists. Without a usable site, the
+        verdict is that of the first site, and Settings is None.
         """
         first = None
         for site, root in self.sites:
@@ -514,8 +516,8 @@ class TryRun:
                 title = '%s %s on %d node%s' % (program, buffers, nodes, 's' * (nodes > 1))
                 if buffers == 'D D' and not stage.has_gpu:
                     self.skipped.append(
-                        'buffers %s are not possible, because the site or the image has no GPU '
-                        'support' % buffers
+                        'runs with buffers in GPU memory (%s) are not possible, because the site '
+                        'or the image has no GPU support' % buffers
                     )
                 elif self.compute_remaining_seconds() < MINIMUM_SECONDS:
                     self.failed.append('%s: %s: no time left' % (stage.name, title))
@@ -538,10 +540,10 @@ class TryRun:
         self, nodes: int, tasks: int, stage: Stage, program: str, buffers: str, title: str
     ) -> bool:
         """
-        Run one benchmark, prove which libraries its ranks loaded, record figures, return True.
+        Run one benchmark, and record the libraries of its ranks and the measured figures.
 
-        title: see record_figure(). Raises TryError if the run fails, or if the proof contradicts
-        the approach.
+        The result is always True, because run_step() returns None after a failure. title: see
+        record_figure(). Raises TryError if the run fails, or if the proof contradicts the approach.
         """
         name, settings = stage.name, stage.settings
         proofs = os.path.join(self.work, 'proof-%d' % self.run_count)
@@ -561,8 +563,8 @@ class TryRun:
         if code and step and self.step_options is None and _UNAVAILABLE_RESOURCE.search(err):
             self.step_options = []
             self.skipped.append(
-                'options %s of %s are not possible, because the job lacks the requested resources'
-                % (' '.join(step), launch_command[0])
+                'the runs do not use the options %s of %s, because the job lacks the resources '
+                'that these options request' % (' '.join(step), launch_command[0])
             )
             return self.run_program(nodes, tasks, stage, program, buffers, title)
         line = ' '.join(launch_command + binding + [program] + words)
@@ -583,7 +585,7 @@ class TryRun:
     def build_launch(
         self, nodes: int, tasks: int, stage: Stage
     ) -> Tuple[List[str], List[str], Dict[str, str]]:
-        """Return the launch command of a step, the GPU binding command, and the environment."""
+        """Return the launch command, the GPU binding command and the environment of a benchmark."""
         settings = stage.settings
         step = (
             self.site['jobs']['value']['step'] if self.step_options is None else self.step_options
@@ -684,8 +686,9 @@ class TryRun:
         """
         Record the latency at 8 bytes or the bandwidth at the largest message size of a run.
 
-        title: the benchmark, the buffers and the nodes. The module results/osu_output.py can read
-        all figures, but needs a newer Python than compute nodes have.
+        title: the benchmark, the buffers and the nodes. This method does not use
+        results/osu_output.py, because compute nodes may have an older Python than
+        results/osu_output.py needs.
         """
         self.table[name][1].update(
             (title, value)

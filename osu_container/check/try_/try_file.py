@@ -192,7 +192,7 @@ def is_try_file(first_line: str) -> bool:
     """
     Return whether `first_line` is the first line of a report of `osu-container try`.
 
-    Raises ValueError if the report has another format than TRY_FORMAT.
+    Raises ValueError if the format number of the report is not TRY_FORMAT.
     """
     head, _, version = first_line.lstrip('\ufeff').rstrip().rpartition(' ')
     if head != HEAD.rpartition(' ')[0]:

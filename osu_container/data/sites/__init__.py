@@ -1,4 +1,4 @@
-"""Collect the site entries. Each module describes one system or shared facts."""
+"""Collect the descriptions of all systems from the Python modules of this folder."""
 
 from typing import Any, Dict
 

@@ -213,8 +213,9 @@ OPTIONAL_SHAPES = {key.rstrip('?'): shape for key, shape in _VALUES['fact'].item
 
 def _build_fact_shape(shape: Any, mark: str) -> Dict[str, Any]:
     """
-    Return the shape of a fact whose value has the shape `shape`.
+    Return the expected structure of a fact, for records.read_record().
 
+    shape: the expected value under the key `value` of the fact.
     mark: '?' if the keys why, source, date and evidence of the fact are optional, otherwise ''.
     """
     return {

@@ -69,7 +69,7 @@ _REMEDIES: Dict[str, List[Remedy]] = {
     ],
     'MPICH ABI': [_MPICH_APPROACHES],
     'the standard ABI of MPI 5': [_MPICH_APPROACHES],
-    'the standard ABI of MPI 5 under a wrong soname': [
+    'the standard ABI of MPI 5 in a library with a wrong soname': [
         Change('', ['opensource', 'hybrid', 'pure']),
         'build the programs with MPICH 5.0.2 or newer, because programs built with 5.0.0 and 5.0.1 '
         'need a soname that no other MPI has (docs/abi.md)',
@@ -77,7 +77,7 @@ _REMEDIES: Dict[str, List[Remedy]] = {
     "MPICH under Debian's own soname": [
         Change('', ['pure']),
         'build the programs with an MPICH whose library is libmpi.so.12',
-        'replace the soname in the programs by libmpi.so.12, with patchelf and a link '
+        'change the soname that the programs need to libmpi.so.12, with patchelf and a link '
         "(docs/your-own-container.md). No host MPI has the soname of Debian's MPICH (docs/abi.md)",
     ],
     "Cray MPICH under HPE's own soname": [
@@ -124,8 +124,8 @@ def two_builds(trial: Trial) -> Iterator[Finding]:
                 library,
                 library.name,
                 Change('', ['openmpi']),
-                "use an image whose Open MPI is of the host's series; programs without the Fortran "
-                'and C++ bindings run with any series',
+                "use an image whose Open MPI has the same release series as the host's Open MPI; "
+                'programs without the Fortran and C++ bindings run with any release series',
             )
             return
 
@@ -161,7 +161,8 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
                 'library that ld.so finds first, and the constants of the two MPIs differ'
                 % (format_library(library.requester), library.name, format_library(first[0])),
                 [(each.facts.path, each.facts.soname or '') for each in (first[0], library)],
-                'use a build of the library that was linked with the MPI of the program',
+                "use a build of %s that is linked with the program's MPI"
+                % format_library(library.requester),
             )
             return
 
@@ -174,11 +175,11 @@ def two_mpis(trial: Trial) -> Iterator[Finding]:
 )
 def check_standard_abi(trial: Trial) -> Iterator[Finding]:
     """
-    Check that image and host use MPI 5.0's constants, and the host's libmpi_abi.so.1 is an MPI
-    itself.
+    Check that image and host use the constants of MPI 5.0.
 
-    The header of Intel MPI has eight constants of a draft of MPI 5.0. The libmpi_abi.so.1 of
-    mpi_abi_wrapper opens the MPI at run time, so that no file shows which MPI the process loads.
+    The header of Intel MPI has eight constants of a draft of MPI 5.0. This rule also checks that
+    the host's libmpi_abi.so.1 is an MPI. The libmpi_abi.so.1 of mpi_abi_wrapper is no MPI: the
+    wrapper opens an MPI at run time, so that no file shows which MPI the process loads.
     """
     if not trial.libmpi or trial.libmpi.origin != 'host' or trial.soname != 'libmpi_abi.so.1':
         return
@@ -199,7 +200,7 @@ def check_standard_abi(trial: Trial) -> Iterator[Finding]:
         yield report_problem(
             'unknown',
             "the host's libmpi_abi.so.1 belongs to mpi_abi_wrapper, and no run of mpi_abi_wrapper "
-            'with this approach is known',
+            'with approach %s is known' % trial.approach['name'],
             trial.libmpi,
             trial.soname,
             START_REMEDY,

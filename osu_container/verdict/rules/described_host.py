@@ -4,7 +4,7 @@ Rules on a host that `check` did not inspect: missing data make a verdict unknow
 The rule "host not described" reports that the data do not show which host libraries the module
 injects; judge_trial() then drops all other findings. The rule "facts of the host" reports unknown
 facts of an injected library, if another library in the process depends on the unknown facts. Both
-rules assume that the libraries of one host fit each other.
+rules assume that the libraries of one host work together.
 """
 
 from posixpath import basename
@@ -38,7 +38,7 @@ _WORDS = {
     'needed': 'the list of needed libraries',
     'rpath': 'the DT_RPATH',
     'runpath': 'the DT_RUNPATH',
-    'traits.opens': 'the list of libraries opened at run time',
+    'traits.opens': 'the list of libraries that the file opens at run time',
 }
 
 #: (path of the library, missing fact, sentence for the finding)
@@ -152,8 +152,8 @@ def _list_unknown_versions(trial: Trial) -> Iterator[Gap]:
                 yield (
                     path,
                     'symbols of ' + name,
-                    "it is unknown which symbols and symbol versions of the image's %s the library "
-                    '%s needs' % (name, path),
+                    'it is unknown which symbols and symbol versions the library %s needs from '
+                    "the image's %s" % (path, name),
                 )
             if versions and 'verdef' in gaps:
                 yield (

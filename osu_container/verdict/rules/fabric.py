@@ -102,7 +102,7 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
                 "%s lacks the component mtl ofi, and the module of approach '%s' selects this component"
                 % (format_library(trial.libmpi), trial.approach['name']),
                 trial.libmpi,
-                'has neither the entry DT_NEEDED libfabric.so.1 nor a file mca_mtl_ofi.so',
+                'has no entry DT_NEEDED libfabric.so.1 and no file mca_mtl_ofi.so',
                 'build Open MPI with the option --with-ofi',
             )
     elif trial.approach['requires']:
@@ -115,12 +115,16 @@ def no_libfabric(trial: Trial) -> Iterator[Finding]:
             trial.libmpi,
             'no DT_NEEDED libfabric.so.1, device ' + built,
             'use an image whose MPICH has the device ch4:ofi',
-            Change(', which is as fast as this approach and injects no host libraries', ['pure']),
+            Change(
+                ', which is as fast as approach %s and injects no host libraries'
+                % trial.approach['name'],
+                ['pure'],
+            ),
         )
 
 
 def _export_variables(**variables: str) -> Change:
-    """Return the remedy to export variables before the launcher."""
+    """Return the remedy that the user exports variables and then runs srun."""
     return Change(
         'run `export %s` before srun, which passes the environment to the container'
         % ' '.join('%s=%s' % variable for variable in variables.items()),
@@ -172,7 +176,9 @@ _UCX_REMEDY = (
 )
 def check_ucx(trial: Trial) -> Iterator[Finding]:
     """
-    Check that the image has all files that UCX needs to use the site's network cards, not TCP.
+    Check that UCX can use the site's network cards and is fast on the site's network.
+
+    The image must have all files that UCX needs for the network cards.
     """
     kind, network, drivers = resolve_network(trial.site)
     if find_network_layer(trial) != UCX or kind == 'Ethernet':
@@ -240,7 +246,7 @@ def check_card_driver(trial: Trial) -> Iterator[Finding]:
     needs_process=True,
 )
 def no_provider(trial: Trial) -> Iterator[Finding]:
-    """Check that the libfabric of the process has the provider that FI_PROVIDER names."""
+    """Check that the libfabric that the program loads has the provider in FI_PROVIDER."""
     if find_network_layer(trial) == LIBFABRIC:
         yield from _report_missing_provider(trial)
 
@@ -258,7 +264,7 @@ def _report_missing_provider(trial: Trial) -> Iterator[Finding]:
     if provider == 'cxi':
         remedies = [
             Change(", which injects the host's libfabric", ['hybrid', 'bind']),
-            'use an image with libcxi and with a libfabric 1.21 or newer that was built with libcxi',
+            'use an image that has libcxi and a libfabric 1.21 or newer that was built with libcxi',
         ]
     if library.origin == 'host':
         remedies = [
@@ -342,15 +348,15 @@ SEEN_LIBCXI_PAIRS = {
 @rule(
     'libcxi and driver',
     source='github.com/HewlettPackard/shs-libcxi/issues/18: libcxi of SHS 13.0 works on a '
-    'host where libcxi of SHS 13.1 and of SHS 14.0 do not; CSCS pins its images to '
+    'host where libcxi of SHS 13.1 and of SHS 14.0 fail; CSCS pins its images to '
     'the SHS of its hosts (eth-cscs/alps-extended-images 2f16898)',
     facts=('provider',),
 )
 def check_libcxi_driver(trial: Trial) -> Iterator[Finding]:
     """
-    Check that the image's libcxi has the release of the site's driver, or ran with this driver
-    before.
+    Check that the image's libcxi is known to work with the site's driver.
 
+    Both must have the same release, or a run must be known in which both releases worked together.
     """
     library = find_image_libcxi(trial)
     if library is None:
@@ -439,7 +445,7 @@ def _may_survive_refusal(trial: Trial) -> bool:
 )
 def check_libfabric_api(trial: Trial) -> Iterator[Finding]:
     """
-    Check that MPICH requests no newer libfabric API than the libfabric in the process has.
+    Check that the libfabric that the program loads has the API that MPICH requests.
 
     MPICH requests the API of the libfabric with which MPICH was built. Symbol versions do not show
     this API.
@@ -521,7 +527,8 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
     """
     Check that MPICH requests only capabilities that the provider cxi has.
 
-    MPICH 4.1 and newer meet this condition. `check` recognises them by the string "cxi" in libmpi.
+    MPICH 4.1 and newer meet this condition. `check` recognises these releases
+    by the string "cxi" in libmpi.
     """
     if not _asks_for_cxi(trial) or trial.mpi.get('cxi') is not False:
         return
@@ -529,11 +536,12 @@ def check_capability_set(trial: Trial) -> Iterator[Finding]:
     is_old = release and release < FIRST_CXI_MPICH
     yield report_problem(
         'fails' if is_old else 'unknown',
-        'this MPICH (%s) %s support the provider cxi: an MPICH without this support requests '
-        'capabilities that cxi does not have, and fails with "open_fabric: No data available"'
+        'the support of this MPICH (%s) for the provider cxi is %s: an MPICH without this '
+        'support requests capabilities that cxi does not have, and fails with "open_fabric: No '
+        'data available"'
         % (
             trial.mpi['release'] or 'release unknown',
-            'does not' if is_old else 'may not',
+            'missing' if is_old else 'unknown',
         ),
         find_mpi_path(trial),
         'no text cxi, MPICH %s' % (trial.mpi['release'] or 'of unknown release'),

@@ -98,7 +98,7 @@ def make_finding(
     level: str, reason: str, evidence: Iterable[Tuple[str, str]] = (), *remedies: Remedy
 ) -> Finding:
     """
-    Return a Finding without rule and source, which the decorator rule() adds.
+    Return a Finding; later, the decorator rule() adds the name and source of the rule.
 
     remedies: alternatives, of which the user needs only one.
     """
@@ -110,7 +110,7 @@ def make_finding(
 def report_problem(
     level: str, reason: str, file: Union[str, LoadedFile], found: str, *remedies: Remedy
 ) -> Finding:
-    """Return make_finding() for the evidence that a file, or a library of the process, contains."""
+    """Return a Finding with one item of evidence: a file, and the content found in the file."""
     path = file.facts.path if isinstance(file, LoadedFile) else file
     return make_finding(level, reason, [(path, found)], *remedies)
 

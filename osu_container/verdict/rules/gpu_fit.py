@@ -65,7 +65,7 @@ def check_gpu_vendor(trial: Trial) -> Iterator[Finding]:
 )
 def check_rccl_plugin(trial: Trial) -> Iterator[Finding]:
     """
-    Check that RCCL or NCCL finds a plugin for libfabric, and this plugin finds the site's provider.
+    Check that RCCL or NCCL can use the site's provider through a plugin for libfabric.
     """
     if not trial.site['gpu']['value'] or find_provider(trial) == 'tcp':
         return
@@ -84,7 +84,7 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
     """
     Yield (reason, evidence, remedy) for each problem of the plugin that RCCL or NCCL loads.
 
-    name: 'RCCL' or 'NCCL'.
+    name: 'RCCL' or 'NCCL'. reason: text for the user. evidence: (file, what the file shows).
     """
     build_remedy = 'build aws-ofi-nccl into the image'
     if trial.rccl_plugin is None:
@@ -140,8 +140,8 @@ def _list_plugin_problems(trial: Trial, name: str) -> Iterator[Tuple[str, Tuple[
     for problem, file in problems:
         yield (
             problem,
-            (file, 'ld.so does not load this file'),
-            'use an image whose plugin was built with the libraries of this image',
+            (file, 'ld.so cannot load the file'),
+            'use an image whose plugin was built with the libraries of the same image',
         )
 
 
@@ -275,7 +275,11 @@ OLDEST_DRIVERS = {11: 450, 12: 525, 13: 580}
     facts=('gpu',),
 )
 def check_cuda_release(trial: Trial) -> Iterator[Finding]:
-    """Check that the site's driver supports the image's CUDA, and ld.so loads no older libcuda."""
+    """
+    Check that the site's driver supports the image's CUDA.
+
+    If ld.so loads the image's libcuda, this libcuda must have the release of the site's driver.
+    """
     fact, release = trial.site.get('gpu_driver'), trial.image.find_cuda_release()
     if find_gpu_maker(trial.site) != 'NVIDIA' or not fact or not release:
         return

@@ -86,8 +86,8 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
         )
         yield report_problem(
             'fails' if is_certain else 'unknown',
-            'because of a script of the image, the program %s start: %s, %s'
-            % ('does not' if is_certain else 'may not', location, why),
+            'because of a script of the image, the start of the program is %s: %s, %s'
+            % ('impossible' if is_certain else 'uncertain', location, why),
             location,
             why,
             remove_words(
@@ -101,11 +101,10 @@ def check_container_start(trial: Trial) -> Iterator[Finding]:
 @rule('unknown environment', source='image/environment.py', superseded='of MPI')
 def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
     """
-    Check that the image's values of LD_LIBRARY_PATH, LD_PRELOAD and LD_AUDIT are known before a
-    run.
+    Check that LD_LIBRARY_PATH and LD_PRELOAD are known, and the image sets no LD_AUDIT.
 
     A dry run reads the variables that the environment scripts of the image set. The libraries in
-    LD_AUDIT may replace any other library.
+    LD_AUDIT may replace all other libraries of a program.
     """
     for name in ('LD_LIBRARY_PATH', 'LD_PRELOAD', 'LD_AUDIT'):
         variable = resolve_process_variable(trial.environment, name)
@@ -124,17 +123,17 @@ def check_unknown_environment(trial: Trial) -> Iterator[Finding]:
 @rule('privileges', source='ld.so(8), secure-execution mode', superseded='of MPI')
 def check_privileges(trial: Trial) -> Iterator[Finding]:
     """
-    Check that the program is neither setuid nor setgid.
+    Check that the program has no setuid bit and no setgid bit.
 
     For a setuid program, ld.so ignores LD_LIBRARY_PATH (AT_SECURE) if the kernel grants the
-    privileges. The runtime denies the privileges (no_new_privs), unless root starts the container.
+    privileges. The runtime denies the privileges (no_new_privs) to all users except root.
     """
     privileges = trial.program and trial.image.find_privileges(trial.program)
     if privileges:
         yield report_problem(
             'unknown',
-            'the program %s is %s: if the runtime grants these privileges, ld.so ignores '
-            'LD_LIBRARY_PATH and LD_PRELOAD' % (trial.program, privileges),
+            'the file mode of %s contains %s: if the runtime grants these privileges, ld.so '
+            'ignores LD_LIBRARY_PATH and LD_PRELOAD' % (trial.program, privileges),
             'image:%s' % trial.program,
             privileges,
             'remove the privileges from the file with `chmod ug-s FILE`',
@@ -176,7 +175,7 @@ def _are_plugins_usable(trial: Trial, value: str) -> bool:
 
 
 def _is_prefix_usable(trial: Trial, value: str) -> bool:
-    """Return whether OPAL_PREFIX is the folder of the Open MPI in the process."""
+    """Return whether OPAL_PREFIX is the folder of the Open MPI that the program loads."""
     folder = value.rstrip('/') + '/lib'
     folders = folder, trial.image.resolve(folder) or folder
     return trial.libmpi is not None and posixpath.normpath(trial.libmpi.path).startswith(folders)
@@ -202,7 +201,7 @@ _VARIABLE_CHECKS: Dict[str, Callable[[Trial, str], bool]] = {
 @rule(
     "image's variables",
     source='action script of Apptainer 1.4.5: variables of the image override variables of '
-    'the host; runs of random pairs of an image and a host',
+    'the host; test runs with random pairs of an image and a host',
     facts=('provider',),
 )
 def check_image_variables(trial: Trial) -> Iterator[Finding]:
@@ -319,7 +318,7 @@ _ETHERNET_PROVIDERS = {'tcp', 'sockets', 'udp', 'net'}
 )
 def check_image_provider(trial: Trial) -> Iterator[Finding]:
     """
-    Check that the value selects a usable provider if the image sets FI_PROVIDER.
+    Check that an FI_PROVIDER that the image sets selects a usable provider.
 
     The image's FI_PROVIDER overrides the module's FI_PROVIDER.
     """
@@ -393,8 +392,8 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
     image overrides the module's OMPI_MCA_pml, because Open MPI may then run without the missing
     component. A finding stays 'fails' if no program can avoid the failure. There are three such
     cases: the runtime hides the image's only MPI; the image lacks a library that this MPI needs;
-    the libraries of image and host do not fit together, so that every program either fails or uses
-    no library of the host. If only the privileges of a setuid program make the prediction
+    the libraries of image and host are incompatible, so that every program either fails or uses no
+    library of the host. If only the privileges of a setuid program make the prediction
     uncertain, a missing library stays a failure, because ld.so then searches even fewer folders.
     """
     module_pml = trial.module_values.get('OMPI_MCA_pml')
@@ -438,7 +437,7 @@ def downgrade_uncertain(trial: Trial, findings: List[Finding]) -> List[Finding]:
 
 def _has_misfit_of_host(trial: Trial) -> bool:
     """
-    Return whether libraries of image and host do not fit together, whatever the program is.
+    Return whether the libraries of image and host are incompatible for every program.
 
     There are two cases. An injected library needs a symbol version, and the image's only library
     with the needed soname lacks this version. Or a library needs a symbol version that the injected

@@ -128,9 +128,12 @@ def injection_defeated(trial: Trial) -> Iterator[Finding]:
 
 def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any, ...]:
     """
-    Explain why ld.so loads a library of the image, not the host's: (cause, evidence, remedy, ...).
+    Return (cause, evidence, remedy, ...) if ld.so loads a library of the image.
 
-    The remedy is START_REMEDY if the cause is uncertain.
+    The approach expects the host's library in place of the image's library.
+
+    evidence: list of (file, content of the file). The remedies are alternatives. If the cause is
+    uncertain, the remedy is START_REMEDY.
     """
     requester = library.requester
     if '/' in library.name and library.name in trial.opened_libraries:
@@ -167,8 +170,8 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
             )
         move = remove_words(
             trial,
-            'remove the line that sets LD_LIBRARY_PATH, and set LD_LIBRARY_PATH in a script in %s '
-            'with a name that sorts before %s, such as 90-environment.sh' % posixpath.split(TARGET),
+            'move the line that sets LD_LIBRARY_PATH to a script in %s, and give the script a name '
+            'that sorts before %s, such as 90-environment.sh' % posixpath.split(TARGET),
             location,
         )
         if isinstance(move, Change) and variable:
@@ -186,7 +189,7 @@ def _explain_defeat(trial: Trial, soname: str, library: LoadedFile) -> Tuple[Any
         )
     if requester and library.name != soname:
         return (
-            "%s needs the name %s, and the module injects the host's library under the name %s"
+            "%s needs the soname %s, but the module injects the host's library as soname %s"
             % (format_library(requester), library.name, soname),
             [(requester.facts.path, 'DT_NEEDED ' + library.name)],
             Change(
@@ -252,7 +255,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
     for soname, facts in [] if trial.image.is_partial else trial.missing_dependencies:
         yield report_problem(
             'fails',
-            '%s of the host needs %s, which neither the host nor the image has'
+            '%s of the host needs %s, which is missing on the host and in the image'
             % (facts.path, soname),
             facts.path,
             'DT_NEEDED ' + soname,
@@ -280,7 +283,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
             continue
         if name in reported or trial.image.is_partial and not is_driver:
             continue
-        problem = 'which ld.so does not find in the container'
+        problem = 'but ld.so does not find this library in the container'
         remedies: List[Remedy] = ['install %s in the image' % name]
         if is_driver:
             problem = "a library of NVIDIA's driver, and this site has no NVIDIA GPU"
@@ -318,7 +321,7 @@ def missing_library(trial: Trial) -> Iterator[Finding]:
 )
 def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
     """
-    Check that the loaded libraries define each symbol version that a library of the process needs.
+    Check that the libraries of a process define each symbol version that a library needs.
 
     Examples are FABRIC_1.7, GLIBC_2.34 and GLIBCXX_3.4.30.
     """
@@ -333,7 +336,10 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
                 'release' % soname
             )
         elif library.origin == 'image':
-            remedy = 'rebuild the image, because the libraries of the image do not fit each other'
+            remedy = (
+                'rebuild the image, because the libraries of the image are not compatible with '
+                'each other'
+            )
         yield make_finding(
             'fails',
             format_version_problem(problem),
@@ -357,8 +363,7 @@ def check_symbol_versions(trial: Trial) -> Iterator[Finding]:
 )
 def undefined_symbol(trial: Trial) -> Iterator[Finding]:
     """
-    Check that each symbol that a library of the process needs is defined by a library of the
-    process.
+    Check that the libraries of a process define each symbol that a library needs.
     """
     if trial.image.is_partial or trial.process.missing or trial.process.broken:
         return

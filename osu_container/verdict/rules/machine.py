@@ -30,8 +30,8 @@ def check_host_paths(trial: Trial) -> Iterator[Finding]:
         if library and library.origin == 'image':
             yield make_finding(
                 'unknown',
-                "the host has no %s (this path is a guess), so the process would load %s together with "
-                "the host's other libraries" % (path, format_library(library)),
+                'the host has no file %s (the path is a guess), so the process would load %s '
+                'together with other libraries of the host' % (path, format_library(library)),
                 [(path, 'does not exist'), (library.facts.path, 'of the image')],
                 'run `osu-container discover`, which finds the current path, and add the path to '
                 'OVERRIDES in your site file',
@@ -141,7 +141,11 @@ def check_processor_level(trial: Trial) -> Iterator[Finding]:
         )
 
 
-@rule('musl', source='docs.cscs.ch, known issues of the hooks: Alpine', needs_process=True)
+@rule(
+    'musl',
+    source='docs.cscs.ch, known issues of the container hooks: images of Alpine Linux',
+    needs_process=True,
+)
 def check_musl(trial: Trial) -> Iterator[Finding]:
     """Check that the image has glibc, which the host's libraries need."""
     if trial.process.uses_musl and trial.approach['inject']:

@@ -50,14 +50,14 @@ def sort_versions(versions: Iterable[str]) -> List[str]:
 
 
 def find_last_version(verdef: Iterable[str], like: str) -> str:
-    """Return the newest version with the same prefix as `like`, such as GLIBC_, or 'none'."""
+    """Return the newest version in `verdef` with the prefix of `like`, e.g. GLIBC_, or 'none'."""
     kind = like.split('_')[0] + '_'
     names = [name for name in verdef if name.startswith(kind) and name[-1].isdigit()]
     return (sort_versions(names) or ['none'])[-1]
 
 
 def format_version_problem(problem: Tuple[LoadedFile, str, List[str], LoadedFile]) -> str:
-    """Return a result of list_version_problems() as a sentence."""
+    """Return one item of the result of list_version_problems() as a sentence."""
     library, soname, versions, provider = problem
     return '%s needs %s of %s, but the newest version in %s is %s' % (
         format_library(library),
@@ -69,7 +69,7 @@ def format_version_problem(problem: Tuple[LoadedFile, str, List[str], LoadedFile
 
 
 def find_mpi_path(trial: Trial) -> str:
-    """Return the path of the MPI library in the process, or the MPI's soname if not loaded."""
+    """Return the path of the MPI that the program loads; if no MPI is loaded, the soname."""
     return trial.libmpi.facts.path if trial.libmpi else trial.soname
 
 
@@ -88,7 +88,7 @@ def may_open_libfabric(trial: Trial) -> bool:
 
 
 def find_image_libcxi(trial: Trial) -> Optional[LoadedFile]:
-    """Return the image's libcxi if the process uses this library, else None."""
+    """Return the image's libcxi if the program uses this library, else None."""
     library = find_loaded_file(trial.process, 'libcxi.so.1')
     if (
         library
@@ -101,10 +101,11 @@ def find_image_libcxi(trial: Trial) -> Optional[LoadedFile]:
 
 def remove_words(trial: Trial, remedy: str, location: Optional[str], words: str = '') -> Remedy:
     """
-    Return the remedy to remove `words`, or else the whole line, from a text file of the image.
+    Return the remedy to remove `words` from a text file of the image, as a Change.
 
-    location: 'FILE:LINE', or the path of a file in which every line counts. The result is a str if
-    check does not find the words in the file.
+    location: 'FILE:LINE', or the path of a file; then `words` are removed from every line. If
+    `words` is empty, the remedy removes the whole line. If the file does not contain the words, the
+    result is the text `remedy`.
     """
     place = re.match(r'(?:image:)?(/[^:]*)(?::(\d+))?$', location or '')
     if not place or not (words or place.group(2)) or not trial.image.exists(place.group(1)):
@@ -127,7 +128,7 @@ def set_variable(remedy: str, assignment: str) -> Change:
 
 
 def find_mpi_series(trial: Trial) -> Optional[Tuple[str, str]]:
-    """Return (family, 'major.minor') of the MPI in the process, None if a part is unknown."""
+    """Return (family, 'major.minor') of the MPI that the program loads, None if unknown."""
     numbers = parse_release(trial.mpi.get('release'))
     if trial.mpi.get('family') and len(numbers) > 1:
         return trial.mpi['family'], '%d.%d' % numbers[:2]
@@ -142,9 +143,9 @@ def find_gpu_maker(site: Dict[str, Any]) -> Optional[str]:
 
 def list_called_functions(trial: Trial) -> Set[str]:
     """
-    Return the names of the functions that the image's files in the process call.
+    Return the names of the functions that the program and the image's libraries call.
 
-    The files of mpi4py are left out.
+    The result omits calls by mpi4py.
     """
     return {
         name.partition('@')[0]
@@ -191,7 +192,7 @@ def list_process_host_libraries(trial: Trial) -> List[LoadedFile]:
 
 
 def may_offer_unknown_symbols(trial: Trial) -> bool:
-    """Return whether the process has a host library whose defined symbols are unknown."""
+    """Return whether the program loads a host library with an unknown set of defined symbols."""
     return any(
         'defined' in trial.host.list_unknown_facts(library.facts.path)
         for library in list_process_host_libraries(trial)
@@ -210,9 +211,9 @@ def has_sufficient_glibc(trial: Trial) -> Optional[bool]:
 
 def list_glibc_dependents(trial: Trial) -> List[LoadedFile]:
     """
-    Return the host libraries whose required symbol versions of glibc are unknown.
+    Return the host libraries that need unknown symbol versions of glibc.
 
-    These libraries require no newer version than the newest version of the host's glibc.
+    The newest version that these libraries can require is the newest version of the host's glibc.
     """
     return [
         library

@@ -1,6 +1,7 @@
 """
-Judge the start of the program: the entrypoint and the scripts of the image, and the libraries that a
-command has loaded after `check --start` started the command.
+Rules on the start of a program: entrypoint and scripts of the image, loaded libraries.
+
+`check --start` starts the user's command and observes which libraries the command loads.
 """
 
 import re
@@ -40,7 +41,7 @@ _UNSET_VARIABLE = re.compile(
 
 def is_superseded(trial: Trial, finding: Finding) -> bool:
     """
-    Return whether a finding is obsolete, because an observed process shows the answer.
+    Return whether an observed process makes a predicted finding obsolete.
 
     A process that runs has all symbols that ld.so resolves at load time. The symbols that ld.so
     resolves later can be judged only if all files of the process are known.
@@ -68,7 +69,11 @@ def _format_process(process: StartedProcess) -> str:
 
 
 def _list_foreign_files(trial: Trial, started: StartedProcess) -> List[Tuple[str, MappedFile]]:
-    """Return (expected owner, file) of each loaded MPI or libfabric with another owner."""
+    """
+    Return (expected owner, file) of each loaded MPI or libfabric with an unexpected owner.
+
+    The owner of a file is the image or the host.
+    """
     expected = [('libmpi', file) for file in started.libmpi]
     expected += [('libfabric', started.libfabric)] if started.libfabric else []
     return [
@@ -81,7 +86,7 @@ def _list_foreign_files(trial: Trial, started: StartedProcess) -> List[Tuple[str
 @rule('start', source='proc(5), /proc/PID/maps; ld.so(8), LD_DEBUG')
 def check_start(trial: Trial) -> Iterator[Finding]:
     """
-    Check that each process of the started command has loaded the MPI and libfabric of the approach.
+    Check that each started process has loaded the MPI and libfabric of the approach.
     """
     start, started = trial.start, trial.started
     if start is None:
@@ -115,7 +120,7 @@ def check_start(trial: Trial) -> Iterator[Finding]:
         for owner, file in foreign:
             yield make_finding(
                 'fails' if file.origin else 'unknown',
-                '%s has loaded %s, but approach %s needs this library of the %s'
+                '%s has loaded %s, but with approach %s the library must come from the %s'
                 % (
                     escape_line(started.program),
                     _format_file(file),
@@ -123,9 +128,9 @@ def check_start(trial: Trial) -> Iterator[Finding]:
                     owner,
                 ),
                 evidence,
-                'remove the reason why ld.so finds %s first: a folder in LD_LIBRARY_PATH, a DT_RPATH '
-                "(`patchelf --set-rpath`), or another soname than that of the host's library"
-                % file.path
+                "find out why ld.so finds %s before the host's library, and remove the cause: a "
+                'folder in LD_LIBRARY_PATH, a DT_RPATH (`patchelf --set-rpath`), or a soname that '
+                "differs from the soname of the host's library" % file.path
                 if owner == 'host'
                 else 'remove the folder of %s from LD_LIBRARY_PATH and from the binds' % file.path,
             )
@@ -153,8 +158,8 @@ def find_start_failure(trial: Trial, start: Start) -> Optional[str]:
     Return the line of the output that names the cause of a command's failure, otherwise None.
 
     The last line of the output is the cause in two cases: a shell cannot enter a folder that could
-    only be in the image, or a shell reports an unset variable that neither a batch system nor a
-    launcher sets.
+    only be in the image, or a shell reports an unset variable, and no batch system or
+    launcher sets this variable.
     """
     lines = [text for text in start.output if start.exit_code and text.strip()]
     failure = next((text for text in lines if _START_FAILURE.match(text)), None)
@@ -177,7 +182,8 @@ def _report_no_mpi(trial: Trial, start: Start, line: str) -> Finding:
             'fails',
             'the started command failed before it loaded MPI: %s' % escape_line(failure.strip()),
             [(line, text) for text in start.output],
-            'install in the image the file or package that the message names, in the named release',
+            'install the missing file or package in the image: the error message contains the name '
+            'and, if necessary, the release',
         )
     if trial.is_static and trial.program and has_static_mpi(trial.image, trial.program):
         return make_finding(
@@ -215,8 +221,8 @@ def _names_host_folder(text: Optional[str]) -> bool:
 
 @rule(
     'interpreter',
-    source='execve(2), Interpreter scripts; runs of random pairs of an image and a host: the '
-    'entrypoint was a bash script in an image without bash',
+    source='execve(2), Interpreter scripts; test runs with random pairs of an image and a host: '
+    'the entrypoint was a bash script in an image without bash',
     superseded='of MPI',
 )
 def check_interpreter(trial: Trial) -> Iterator[Finding]:
@@ -275,7 +281,7 @@ def check_entrypoint(trial: Trial) -> Iterator[Finding]:
             % (
                 targets[0],
                 names,
-                '' if is_certain else ' (check cannot read at least one of these files)',
+                '' if is_certain else ' (check cannot read all files of the entrypoint)',
             ),
             trial.image.path,
             'no /host in ' + names,
