@@ -425,12 +425,13 @@ def main(arguments: list[str] | None = None) -> int:
         '--clones',
         metavar='FOLDER',
         type=Path,
-        help="folder that contains the clones as OWNER/NAME",
+        help="folder that contains the clone of each repository in a subfolder OWNER/NAME",
     )
     parser.add_argument(
         '--replay',
         metavar='OWNER/NAME',
-        help="print all changes in the history of the repository OWNER/NAME",
+        help="print all changes of the values from which the site data come, in the history "
+        "of the repository OWNER/NAME",
     )
     options = parser.parse_args(arguments)
     repositories: dict[str, list[Source]] = {}

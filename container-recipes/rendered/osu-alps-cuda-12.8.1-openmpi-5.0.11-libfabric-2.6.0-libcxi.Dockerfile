@@ -1,4 +1,4 @@
-# osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi: openmpi on Alps (GH200): Open MPI 5 over the image's own libfabric, no hook for Slingshot
+# osu-alps-cuda-12.8.1-openmpi-5.0.11-libfabric-2.6.0-libcxi: approach openmpi on Alps (GH200); Open MPI 5 uses libfabric of the image, without a Slingshot hook
 #
 # Never built by this project: our tests reach no container registry, and have neither CUDA nor an aarch64 processor.
 #

@@ -72,8 +72,8 @@ class MPIContainer(SiteEasyBlock):
                 ],
                 'build_image': [
                     'auto',
-                    'Whether to build a missing SIF file: yes, no, or auto. With auto, a missing SIF file is built '
-                    'unless the build would compile MPI',
+                    'Whether to build a missing SIF file: yes, no, or auto. With auto, EasyBuild builds a missing '
+                    'SIF file only if the build compiles no MPI',
                     CUSTOM,
                 ],
                 'wrapper': [
@@ -90,8 +90,8 @@ class MPIContainer(SiteEasyBlock):
                 ],
                 'facts': [
                     None,
-                    'JSON file with recorded facts about the image and the host. With this file, EasyBuild can write a '
-                    'modulefile on a machine that has neither the image nor the host libraries',
+                    'JSON file that describes the image and the host. With this file, EasyBuild can write '
+                    'a modulefile on a machine that has neither the image nor the host libraries',
                     CUSTOM,
                 ],
             }

@@ -45,8 +45,9 @@ class MPIContainerTools(EasyBlock):
         if missing:
             raise EasyBuildError(
                 'the easyblock %s is not in a clone of osu-container: %s has no %s. Add the path '
-                'of the easyblock in a clone to EASYBUILD_INCLUDE_EASYBLOCKS. If you installed '
-                'osu-container with pip, the command osu-container is already installed',
+                'of the easyblock in a clone to EASYBUILD_INCLUDE_EASYBLOCKS. If you '
+                'installed osu-container with pip, you do not need the easyblock: pip has '
+                'installed the command osu-container',
                 Path(__file__).resolve(),
                 CLONE,
                 ', '.join(missing),

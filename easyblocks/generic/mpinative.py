@@ -109,7 +109,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         path = os.path.join(find_easyconfigs(), 'o', 'osu-native', name)
         if os.path.isfile(path) and not is_site_file(self.cfg['site']):
             raise EasyBuildError(
-                'the easyconfig %s does not load the modules of this software stack. Use another easyconfig: eb %s -r',
+                'the easyconfig %s does not load the modules that a build for this software stack '
+                'needs. Use the easyconfig for this software stack: eb %s -r',
                 os.path.basename(self.cfg.path),
                 name,
             )
@@ -157,8 +158,8 @@ class MPINative(SiteEasyBlock, ConfigureMake):
         source = self.translate_errors(select_mpi4py_wheel, self.native['python'], SOURCES)
         path = self.obtain_file(
             source['file'],
-            download_instructions='Download the wheel from PyPI: run `make image`, or run `pip '
-            'download --no-deps mpi4py==RELEASE` in a folder of the source path',
+            download_instructions='Download the wheel of mpi4py from PyPI: run `make image`, or run '
+            '`pip download --no-deps mpi4py==RELEASE` in a folder of the source path',
         )
         self.translate_errors(check_source, path, source['sha256'], named=False)
         return str(path)

@@ -83,16 +83,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '-r',
         type=parse_whole_number,
         metavar='N',
-        help="number of repeats of each run (default: "
+        help="number of times to repeat each measurement (default: "
         f"{', '.join(f'{tag} {number}' for tag, number in cases.REPEATS.items())}). With --resume, "
-        "N is by default the number of repeats of the resumed run; a larger N adds repeats to the "
-        "resumed run",
+        "the default is the number of repeats of the interrupted run; a larger N adds repeats",
     )
     parser.add_argument(
         '--dry-run',
         '-n',
         action='store_true',
-        help='print the planned runs, but run nothing. With --resume, print the remaining runs',
+        help='print the planned measurements, but measure nothing. With --resume, print the '
+        'missing measurements',
     )
     parser.add_argument(
         '--resume',
@@ -117,8 +117,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=parse_whole_number,
         default=None,
         metavar='N',
-        help="number of nodes of the job; runs that need more nodes are skipped (default: the "
-        "number of nodes of the current job, or 2 outside of a job)",
+        help="number of nodes of the job; measurements that need more nodes are skipped (default: "
+        "the number of nodes of the current job, or 2 outside of a job)",
     )
     parser.add_argument(
         '--account',
@@ -447,7 +447,7 @@ def _print_plan(
     if folder:
         total = sum(not run.skip_reason for run in runs) * spec.repeats
         print(
-            f"still to be measured by the run in {folder} (tag {spec.tag}, site {site['name']}): "
+            f"the run in {folder} (tag {spec.tag}, site {site['name']}) still lacks "
             f"{len(remaining)} of {total} measurements"
         )
     else:
@@ -517,7 +517,7 @@ def _check_slurm(site: dict[str, Any], spec: RunSpec, base: dict[str, str]) -> N
                 f"On your own machine, run `make demo` in {installed_modules.PROJECT}: `make demo` sets "
                 "up a private Slurm"
                 if name == 'srun'
-                else "Load the module that provides this launcher"
+                else f"Load the module that provides {name}"
             )
         )
     if launching.find_job(base)[0]:

@@ -41,8 +41,8 @@ def lock_run(folder: str | Path) -> Iterator[None]:
         except BlockingIOError:
             handle.seek(0)
             raise BenchError(
-                f"the folder {folder} is in use by {handle.read()}. Wait until the other process "
-                "exits, or terminate the other process"
+                f"the folder {folder} is in use by {handle.read()}. Wait until this "
+                "process exits, or terminate this process"
             ) from None
         except OSError:  # measure also on a file system without locks
             pass

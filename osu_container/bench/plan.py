@@ -307,7 +307,7 @@ def plan_tag_runs(
         runs = [
             run for run in runs if any(_matches_pattern(run.name, pattern) for pattern in patterns)
         ]
-    return _require_possible_run(runs, f"all runs of tag {tag} would be skipped: ")
+    return _require_possible_run(runs, f"bench would skip all runs of tag {tag}: ")
 
 
 def plan_runs(spec: RunSpec, modules: list[Module], site: dict[str, Any]) -> list[PlannedRun]:

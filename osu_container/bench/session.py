@@ -166,8 +166,8 @@ class Session:
         """
         if self.writer.drop_incomplete_line():
             self.say(
-                'the last line of the results file was incomplete, so the run in this line is '
-                'measured again'
+                'the last line of the results file was incomplete, so bench '
+                'repeats the measurement of this line'
             )
         now, then = self.hash_inputs(), run_files.read_entries(self.writer.path)[0][0][1]['inputs']
         changed = sorted(name for name in set(now) | set(then) if now.get(name) != then.get(name))

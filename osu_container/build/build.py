@@ -202,8 +202,8 @@ class Build:
         problems = []
         if platform.machine() != machine:
             problems.append(
-                f"the image is for {machine}, but this machine is {platform.machine()}. Build the image on a "
-                f"machine with {machine}"
+                f"the image is for the processor type {machine}, but this machine has the type "
+                f"{platform.machine()}. Build the image on a machine with the type {machine}"
             )
         checks: List[Callable[[], object]] = [select_build_runtime]
         checks += [fetch.find_mmdebstrap] * ('debian' in self.entry['base'])

@@ -371,9 +371,9 @@ def verify_files(options: argparse.Namespace) -> int:
     failed_names = [name for name, problems in results.items() if problems]
     if failed_names:
         remedy = (
-            "Install the module with the problem again: eb EASYCONFIG --rebuild"
+            "Install each module that failed the verification again: eb EASYCONFIG --rebuild"
             if options.installed
-            else "Build or copy the image with the problem again"
+            else "Build or copy each image that failed the verification again"
         )
         raise ImageBuildError(
             f"verification failed for {', '.join(map(escape_line, failed_names))}; the problems are "

@@ -158,7 +158,7 @@ def _build_files(survey: 'Survey') -> Dict[str, Any]:
         files['slurm_spool'] = {
             'value': [spool],
             'why': "Slurm writes a file to this folder, and Cray PMI reads from the file where each rank runs",
-            'source': 'read from `scontrol show config`, otherwise the default in slurm.conf(5)',
+            'source': 'SlurmdSpoolDir in `scontrol show config`, otherwise its default in slurm.conf(5)',
             'date': survey.today,
             'evidence': 'derived',
             'bound': 'run',
@@ -291,7 +291,7 @@ def _describe_native_build(survey: 'Survey', target: str) -> Dict[str, Any]:
                     'libmpi': libmpi,
                     'python': '/usr/bin/python3',
                 },
-                'source': "found in the installation of the host's libmpi, otherwise on PATH",
+                'source': "mpicc was found in the installation of the host's libmpi, or else on PATH",
                 'evidence': 'measured',
             }
     survey.add_missing(

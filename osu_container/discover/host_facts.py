@@ -83,8 +83,8 @@ def require_valid_description(data: Any, name: str) -> Dict[str, Any]:
             for target in (statement.get('same_as', path) for statement in statements):
                 if target not in data['libraries']:
                     raise ValueError(
-                        "the key same_as of libraries.%s refers to library %s, but the part "
-                        "libraries of the file does not describe this library" % (path, target)
+                        "the key same_as of library %s refers to library %s, but the file does "
+                        "not describe the second library" % (path, target)
                     )
     except ValueError as err:
         raise HostDescriptionError(

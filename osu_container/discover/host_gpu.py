@@ -122,8 +122,8 @@ def survey_rocm(survey: 'Survey') -> None:
         if survey.select_library(
             'libhsa-runtime64',
             [(folder + '/lib/libhsa-runtime64.so.1', source)],
-            "Cray's GPU transport layer and libfabric open libhsa-runtime64; libamdhip64 comes "
-            "from the same release of ROCm",
+            "Cray's GPU transport layer and libfabric open libhsa-runtime64; libhsa-runtime64 "
+            "and libamdhip64 come from the same release of ROCm",
             'GPU',
             'libhsa-runtime64.so.1',
             opened_as=['libhsa-runtime64.so'],
@@ -132,7 +132,8 @@ def survey_rocm(survey: 'Survey') -> None:
             if not survey.select_library(
                 'libamdhip64',
                 _list_versioned_libraries(host, 'lib/libamdhip64', [(folder, source)]),
-                "libamdhip64 is the HIP runtime; libhsa-runtime64 comes from the same release of ROCm",
+                "libamdhip64 is the HIP runtime; libamdhip64 and libhsa-runtime64 come from the same "
+                "release of ROCm",
                 'GPU',
                 opened_as=['libamdhip64.so'],
             ):
@@ -212,7 +213,8 @@ def survey_gtl(survey: 'Survey') -> None:
         [
             (
                 release.group(1) + '/gtl/lib',
-                "found in the folder gtl/lib of the Cray MPICH that provides the site's libmpi",
+                "libmpi_gtl was found in the folder gtl/lib of the Cray MPICH that provides the "
+                "site's libmpi",
             )
         ]
         if release

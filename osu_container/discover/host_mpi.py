@@ -26,10 +26,11 @@ def survey_libmpi(survey: 'Survey') -> None:
     """
     host, loaded = survey.host, survey.host.get_variable('CRAY_MPICH_DIR').rstrip('/')
     source = (
-        'found in /opt/cray/pe/mpich, because the loaded module cray-mpich has no folder lib-abi-mpich'
+        'libmpi was found in /opt/cray/pe/mpich, because the loaded module cray-mpich has no folder '
+        'lib-abi-mpich'
         if loaded
-        else 'found in the newest release in /opt/cray/pe/mpich; discover prefers the build for '
-        'GNU compilers'
+        else 'libmpi was found in the newest release in /opt/cray/pe/mpich; discover prefers the '
+        'build for GNU compilers'
     )
     candidates = (
         _list_loaded_cray_builds(host, loaded)
@@ -58,8 +59,10 @@ def survey_libmpi(survey: 'Survey') -> None:
     if not path:
         survey.add_missing(
             LIBMPI,
-            "the approaches bind and native cannot be installed, but pure, hybrid and opensource can. Load the "
-            "module of an MPICH or of the vendor's MPI, and run osu-container discover again",
+            "the approaches bind and native cannot be installed without an MPI of the host that has "
+            "the MPICH ABI. Load the module of MPICH or of the vendor's MPI, and run "
+            "osu-container discover again. The approaches pure, hybrid and opensource need no MPI "
+            "of the host",
         )
         return
     release, path_release = (
@@ -128,13 +131,13 @@ def _list_loaded_cray_builds(host: SurveyedHost, loaded: str) -> List[Tuple[str,
     builds = [
         (
             '%s/lib-abi-mpich/%s' % (loaded, LIBMPI),
-            'CRAY_MPICH_DIR, set by the loaded module cray-mpich, contains the folder',
+            'CRAY_MPICH_DIR, set by the loaded module cray-mpich, contains the folder of libmpi',
         )
     ]
     return (builds if loaded else []) + [
         (
             '%s/%s' % (folder, LIBMPI),
-            '%s, set by the loaded module cray-mpich-abi, contains the folder' % name,
+            '%s, set by the loaded module cray-mpich-abi, contains the folder of libmpi' % name,
         )
         for folder, name in host.list_variable_folders('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         if folder.endswith('/lib-abi-mpich')
@@ -197,7 +200,8 @@ def _list_other_mpis(survey: 'Survey') -> List[Tuple[str, str]]:
             )
             for candidate in host.list_newest_paths(
                 pattern + LIBMPI,
-                'found in a folder below /opt, /usr/local or /usr/lib64 that usually contains MPI',
+                'libmpi was found in a folder below /opt, /usr/local or /usr/lib64 that usually contains '
+                'MPI',
             )
         ]
     )

@@ -171,7 +171,8 @@ def _list_mpi_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
     return [
         (
             '%s/%s' % (host.strip_root(folder), LIBFABRIC),
-            "found in the RUNPATH of libmpi, because the host's MPI has its own build of libfabric",
+            "libfabric was found in the RUNPATH of libmpi, because the host's MPI has its own build "
+            "of libfabric",
         )
         for folder in folders
     ]
@@ -195,14 +196,14 @@ def _list_system_libfabrics(survey: 'Survey') -> List[Tuple[str, str]]:
     candidates += [
         (
             '%s/%s' % (folder, LIBFABRIC),
-            '%s, set by the loaded module libfabric, contains the folder' % name,
+            '%s, set by the loaded module libfabric, contains the folder of libfabric' % name,
         )
         for folder, name in host.list_variable_folders('LD_LIBRARY_PATH', 'CRAY_LD_LIBRARY_PATH')
         if '/libfabric/' in folder + '/'
     ]
     candidates += host.list_newest_paths(
         '/opt/cray/libfabric/*/lib64/' + LIBFABRIC,
-        'found in the newest release in /opt/cray/libfabric',
+        'libfabric was found in the newest release in /opt/cray/libfabric',
     )
     candidates += survey.list_path_candidates(LIBFABRIC)
     return candidates + survey.list_library_candidates(LIBFABRIC)
@@ -280,8 +281,8 @@ def select_card_provider(
         survey.add_missing(
             'provider ' + name,
             "the approaches hybrid and bind fail at startup, because the host's libfabric lacks "
-            "the provider for the network. Use another approach with an image that contains the "
-            "provider%s" % (" or UCX" if network['ucx']['value'] else ''),
+            "the provider for the network. Use an approach without libfabric of the host, and an "
+            "image that contains the provider%s" % (" or UCX" if network['ucx']['value'] else ''),
         )
     survey.add_missing(
         'an image for ' + kind,
@@ -303,7 +304,7 @@ def read_libfabric_providers(survey: 'Survey', path: str) -> List[str]:
         survey.add_fact(
             'providers',
             names,
-            'read from the names of the functions in the library file',
+            'providers read from the names of the functions in the file of libfabric',
             'derived',
             'network',
         )

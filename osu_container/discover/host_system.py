@@ -106,7 +106,7 @@ def survey_file_systems(survey: 'Survey') -> None:
         survey.add_fact(
             'files.file_systems',
             paths,
-            'read from /proc/mounts, and from symbolic links in / that lead to the mount points',
+            'mount points in /proc/mounts, and symbolic links in / that lead to the mount points',
             section='files',
             why="the users' data",
         )
@@ -273,8 +273,7 @@ def survey_library_folders(survey: 'Survey') -> None:
     survey.add_fact(
         'library_folders',
         folders,
-        'read from /etc/ld.so.conf, and from folders of loaded modules that contain needed '
-        'libraries',
+        'folders in /etc/ld.so.conf, and folders of loaded modules that contain needed libraries',
         section='files',
     )
 
@@ -321,8 +320,8 @@ def _add_dependency_folders(survey: 'Survey', folders: List[str]) -> None:
             if soname.partition('.so')[0] not in listed:
                 survey.add_missing(
                     soname,
-                    "the host library %s needs %s. eb refuses to install approaches that inject the host "
-                    "library, unless the image contains %s"
+                    "the host library %s needs %s. Approaches that inject the host library can "
+                    "be installed only with an image that contains %s"
                     % (host.strip_root(facts.path), soname, soname),
                 )
         for name, entry in APPROACHES.items() if missing else ():

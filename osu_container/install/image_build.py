@@ -212,7 +212,7 @@ def check_image(
     if sha256 != (expected or sha256):
         # EasyBuild 4.9 shows the first 300 characters, so a long path comes last.
         raise ImageError(
-            'wrong sha256 of the image: found %s, expected %s, in the file %s. If the owner of '
+            'wrong sha256 of the image: found %s, expected %s, image file %s. If the owner of '
             'the image has replaced the file, write the easyconfig again (osu-container new). '
             'Otherwise copy or build the image again (%s)' % (sha256, expected, sif, image_help)
         )

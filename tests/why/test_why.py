@@ -340,7 +340,7 @@ def lmod(tmp_path):
         ('module load other one', 'two modules cannot be loaded together', 'other'),
         (
             'module spider within >/dev/null 2>&1; module load within',
-            'the module belongs to another software stack',
+            'the module belongs to a software stack that is not loaded',
             'within',
         ),
     ],
@@ -528,7 +528,7 @@ def slurm_shell(slurm):
         ("srun -N1 -n1 sh -c 'kill -KILL $$'", 'a rank was killed'),
         (
             "salloc -Q -N1 -n1 sh -c 'srun -n1 --exact sleep 3 & sleep 1; srun -n1 --exact true; wait'",
-            'the job step waits for another step',
+            'the job step waits for an earlier step of the job',
         ),
         ('SLURM_CONF=/nonesuch timeout 3 srun true', "Slurm's controller does not answer"),
     ],

@@ -63,8 +63,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         'b',
         metavar='B',
         nargs='*',
-        help="results with which to compare A (default: the native results of the same run, which "
-        "were measured without a container)",
+        help="results with which to compare the first argument, A (default: the native results of "
+        "the same run as A, which were measured without a container)",
     )
     add(
         '--only',
@@ -85,8 +85,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         '--fail-on',
         choices=sorted(FAILING_VERDICTS),
         default='worse',
-        help="verdict that makes the exit code 1: worse (default), noisy (worse or undecided), "
-        "or never",
+        help="when to exit with code 1: if a verdict is worse (value worse, the default), if a "
+        "verdict is worse or undecided (value noisy), or never",
     )
     add('--json', action='store_true', help="machine-readable output")
     parser.set_defaults(

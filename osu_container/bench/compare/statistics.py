@@ -501,13 +501,13 @@ def _format_method(tested: set[str], margin: float) -> str:
     tested: names of the methods
     """
     texts = {
-        'paired': "t-tests on the logarithms of the ratios A / B (one ratio for each repeat of "
-        "the run)",
-        'Welch': "Welch's t-tests on the logarithms of all values measured in A and in B",
-        'one-sample': "t-tests on logarithms, which compare the repeats of one side with the single "
-        "value of the other side",
-        'threshold only': "no statistical test, because neither side was measured repeatedly: only "
-        "the margin decides the verdict",
+        'paired': "t-tests on the logarithms of the ratios of results A to results B (one "
+        "ratio for each repeat)",
+        'Welch': "Welch's t-tests on the logarithms of all values of results A and of results B",
+        'one-sample': "t-tests on logarithms: one of the compared results has repeated values, and "
+        "the other result has a single value",
+        'threshold only': "no statistical test, because the compared values were measured only once: "
+        "only the margin decides the verdict",
     }
     text = '; '.join(texts[name] for name in texts if name in tested)
     if tested != {'threshold only'}:
@@ -535,8 +535,8 @@ def _list_notes(comparison: Comparison) -> list[str]:
     unknown = [key for key in ('nodes', 'ranks') if getattr(a.case, key) != getattr(b.case, key)]
     if unknown:
         notes.append(
-            f"the number of {' and '.join(unknown)} is unknown for one of the compared cases: "
-            f"{a.case.title} against {b.case.title}"
+            f"the number of {' and '.join(unknown)} is unknown for one of the two compared "
+            f"results: {a.case.title}, {b.case.title}"
         )
     if any(point.low is not None and not point.has_interval for point in comparison.points):
         notes.append(
@@ -546,7 +546,8 @@ def _list_notes(comparison: Comparison) -> list[str]:
     if left_out:
         named = _join_first([format_size(size) or '0 B' for size in left_out], ', ')
         notes.append(
-            f"the comparison leaves out message sizes that only A or only B has measured: {named}"
+            "the comparison leaves out message sizes for which only one of the two compared results "
+            f"has values: {named}"
         )
     return notes
 
@@ -640,9 +641,9 @@ def compare_with_native(dataset: Dataset) -> list[Comparison]:
             )
         )
         raise CompareError(
-            f"{dataset.title} has only results of {native}{f' ({failed})' if failed else ''}. Name "
-            "the results to compare with as the second argument: another run or published results "
-            "(`osu-container reference list`)"
+            f"{dataset.title} has only results of {native}{f' ({failed})' if failed else ''}, and no "
+            f"results to compare with {native}. Name the results to compare with as the second "
+            "argument: a different run or published results (`osu-container reference list`)"
         )
     return compare_datasets(dataset.filter_by_name(*others), dataset.filter_by_name(native))
 
@@ -664,7 +665,7 @@ def _explain_no_match(a: Dataset, b: Dataset, by_name: bool, lenient: bool) -> s
         )
     return '\n  '.join(
         [
-            f"{a.name} and {b.name} have no benchmark case that both datasets measured:",
+            f"{a.name} and {b.name} have no results of the same benchmark with the same settings:",
             *(f"{side.name} has: {format_cases(side)}" for side in (a, b)),
         ]
     )

@@ -48,8 +48,8 @@ MARGINS = (
         'osu_init',
         0.10,
         0.25,
-        'MPI_Init reads files, and the state of file caches differs between starts. An additional '
-        'tenth of a second matters, but a few ms do not matter',
+        'the time of MPI_Init varies, because MPI_Init reads files that may or may not be in the '
+        'file cache. A loss of a tenth of a second matters, but a loss of a few ms does not matter',
         'this project chose the margins for repeated and for single values itself, because nobody '
         'has published suitable results',
     ),

@@ -227,8 +227,8 @@ RULES = (
             'provider lnx. The dip did not appear with the hardware or hybrid matching of '
             'the provider cxi.',
             remedy='Set FI_CXI_RX_MATCH_MODE=hybrid, the value that HPE recommends for RCCL, or '
-            'set FI_CXI_RX_MATCH_MODE=hardware. The runs of 2025 did not set this '
-            'variable, so the remedy is untested for the dip in these runs.',
+            'set FI_CXI_RX_MATCH_MODE=hardware. This remedy is untested for the '
+            'dip in the runs of 2025, because these runs did not set this variable.',
             source=f'{DEIC}: "weird drop at 8192 for RCCL". {_LUMI_2026}, which contains runs of '
             'osu_xccl_bibw, osu_xccl_latency and osu_bibw D D with each value of '
             'FI_CXI_RX_MATCH_MODE. HewlettPackard/shs-ccl-docs',
@@ -240,7 +240,7 @@ RULES = (
     TroubleRule(
         Trouble(
             'early-rendezvous',
-            'a step at 8 KiB: the rendezvous protocol begins too early',
+            'a latency jump at 8 KiB: the rendezvous protocol begins too early',
             text='Messages of 8 KiB take 6.5 µs, but 3.7 µs are possible. Messages of 16 KiB take '
             '7.1 µs, but 4.3 µs are possible. Each message waits for a round trip of the rendezvous protocol, and this '
             'protocol saves time only from 32 KiB on. Older releases of libfabric use the '
@@ -249,7 +249,7 @@ RULES = (
             remedy='With libfabric before 2.4, set FI_CXI_RDZV_THRESHOLD=16384 '
             'FI_CXI_RDZV_EAGER_SIZE=2048. Cray MPICH sets the same values by itself. These '
             'values are untested with other MPIs.',
-            source=f'{DEIC}. The latencies of approaches hybrid and opensource show the step. '
+            source=f'{DEIC}. The latencies of approaches hybrid and opensource show the jump. '
             'Output of MPICH_ENV_DISPLAY of Cray MPICH 8.1.17. Release notes of libfabric 2.4.0',
         ),
         LATENCIES,
@@ -267,8 +267,8 @@ RULES = (
             'that RCCL uses. Add the folder of librccl-net.so to LD_LIBRARY_PATH of the '
             'run, or set NCCL_NET_PLUGIN to the path of librccl-net.so. Set NCCL_NET="AWS '
             'Libfabric": RCCL then fails and does not fall back to sockets. Use a plugin '
-            'that was not built with a newer libfabric than the libfabric of the run '
-            '(otherwise the error is "FABRIC_1.7 not found"). With a loaded plugin, '
+            'that was built with the libfabric of the run or with an older libfabric (with a newer '
+            'libfabric, the error is "FABRIC_1.7 not found"). With a loaded plugin, '
             'NCCL_IGNORE_CPU_AFFINITY=1 gave 4 times the bandwidth.',
             source=f'{DEIC}. The results of approach hybrid have the compatibility note "RCCL much '
             'slower (3GBs)". The script for approach hybrid lacks the folder of the plugin',

@@ -128,7 +128,8 @@ def build_verdicts_table(section: content.Section) -> ReportTable | None:
         )
     return (
         ReportTable(
-            'Verdict on each approach compared with native, and the ratio that is furthest from 1',
+            'Verdict on each approach compared with native, and the ratio to native that is furthest '
+            'from 1',
             ['case', *names],
             rows,
             f'{section.key}-verdicts',

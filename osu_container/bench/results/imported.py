@@ -114,7 +114,7 @@ def read_measurements(
                     f"{name} {case.title} has results of several programs, and these results "
                     "cannot be compared "
                     f"({'; '.join(f'{key}: {place}' for key, place in programs.items())}). Give "
-                    "the file of each program another name: NAME=FILE"
+                    "the output file of each program a different name: NAME=FILE"
                 )
             entries += [
                 _build_measurement(name, case, number, table)

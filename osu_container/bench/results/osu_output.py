@@ -276,8 +276,8 @@ def _check_buffers(table: BenchmarkTable, source: str | Path, buffers: str) -> N
     finding = (
         f"the output names {printed or 'managed memory'}"
         if printed or accelerator
-        else "the output has neither the line '# OSU MPI-ROCM ...' nor the line '# Send Buffer on "
-        "DEVICE (D) ...'"
+        else "the output lacks a line such as '# OSU MPI-ROCM ...' or '# Send Buffer on DEVICE (D) "
+        "...'"
     )
     raise OutputError(
         f"{source}: buffers {buffers} were requested, but {table.benchmark} measured other memory: "

@@ -237,8 +237,8 @@ def read_output(path: str | Path, benchmark: str | None = None) -> Output:
         lines = [line if series[number] else '' for number, line in enumerate(lines, 1)]
         if not any(lines):
             raise NoFiguresError(
-                f"{path} has no results, because no benchmark ran. The parts `summary` and `errors` of this "
-                "file contain the reasons"
+                f"{path} has no results, because no benchmark ran. The sections `summary` and "
+                "`errors` of this file contain the reasons"
             )
     for block in _split_blocks(lines, benchmark):
         for table in _KINDS.get(block['kind'], _parse_osu)(path, block, benchmark):
@@ -258,8 +258,8 @@ def _explain_no_tables(path: str | Path, lines: list[str]) -> str:
         has_figures = osu_output.count_decimals(lines[row - 1].split()[1])
         if not has_figures and not _IMB_HEAD.fullmatch(heading):
             return (
-                f"{path}:{row}: the table is of another program: {EXPECTED_INPUT}; the line above "
-                f"the first row is: {heading[:200]}"
+                f"{path}:{row}: this program's output is not supported: {EXPECTED_INPUT}; the "
+                f"line above the first row of the table is: {heading[:200]}"
             )
         return (
             f"{path}:{row}: the program that printed this table is unknown, because the title of the "

@@ -281,8 +281,9 @@ def _add_measurement(
         dataset.series.append(curve)
     elif (curve.programs, curve.facts['release']) != (entry.get('programs'), entry.get('release')):
         raise ValueError(
-            f"{name} {case.title} has results of {curve.program_release} and of "
-            f"{entry.get('programs')} {entry.get('release')}, and these results cannot be compared"
+            f"the results of {name}, {case.title}, come from different programs or "
+            f"releases, and cannot be compared: {curve.program_release}; "
+            f"{entry.get('programs')} {entry.get('release')}"
         )
     if entry['unit'] != case.unit or not entry['values']:
         raise ValueError(

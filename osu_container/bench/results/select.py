@@ -131,8 +131,8 @@ def _find_latest_run(name: str | None, text: str) -> model.Dataset:
     for folder in reversed(list_run_folders()):
         if starts_in_future(folder):
             problems.append(
-                f"skipped a run: {folder} has a start time in the future. To use the run, name the "
-                "path of this folder"
+                f"skipped a run: {folder} has a start time in the future. To use this run, give the "
+                "path of the folder"
             )
             continue
         try:
