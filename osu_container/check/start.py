@@ -46,6 +46,9 @@ MORE_PROGRAMS = 3.0
 #: Seconds without new libraries until a process is killed: a launcher that is linked with MPI executes
 #: its program before
 EXEC_DELAY = 0.2
+#: CPU time in seconds that a process must have used until it is killed, unless the process sleeps: on
+#: a busy machine, the process may wait for a processor during EXEC_DELAY
+EXEC_RUN_TIME = 0.05
 #: Seconds between two readings, and to wait until killed processes have disappeared
 LOOK_EVERY, KILL_PATIENCE = 0.01, 5.0
 #: Lines of output that the report of a command without MPI has, and bytes at which it is killed
@@ -64,6 +67,7 @@ class _Reading(NamedTuple):
 
     first: float  #: time of the first reading
     changed: float  #: time of the first reading with these `paths`
+    run_time: float  #: CPU time in seconds at the time `changed`, 0 if the kernel counts no time
     paths: List[str]  #: all files that the process has mapped
     process: StartedProcess
     #: whether the process has loaded all libraries, and has not executed another program since
@@ -136,7 +140,7 @@ def join_program(words: List[str]) -> str:
 
 
 def build_start_data(result: Optional[Start]) -> Optional[Dict[str, Any]]:
-    """Return the data of `check --json` on a started command, None if `result` is None."""
+    """Return the part of `check --json` on the command that check started, None without a started command."""
     if result is None:
         return None
     return {
@@ -355,9 +359,10 @@ def _read_process(
     the image.
     """
     # The pid of the process in its own pid namespace: proc(5), NSpid
-    inner = re.search(rb'(?m)^NSpid:.*\s(\d+)$', loaded.read_proc_file('/proc/%d/status' % pid))
+    status = loaded.read_proc_file('/proc/%d/status' % pid)
+    inner = re.search(rb'(?m)^NSpid:.*\s(\d+)$', status)
     inner_pid, paths = int(inner.group(1)) if inner else pid, loaded.list_mapped_files(pid)
-    now = time.monotonic()
+    now, run_time = time.monotonic(), sample.read_run_time(pid) or 0.0
     seen = readings.setdefault(inner_pid, [])
     before = seen.pop() if seen and seen[-1].process.program == program else None
     if before is None or paths != before.paths:
@@ -369,7 +374,7 @@ def _read_process(
         ]
         process = make_process(program, files, loaded.read_environment(pid))
         if process.libmpi:  # The process has not terminated in between.
-            before = _Reading(before.first if before else now, now, paths, process, False)
+            before = _Reading(before.first if before else now, now, run_time, paths, process, False)
     if before is None:
         return False
     log = _read_log(folder, inner_pid)
@@ -378,6 +383,8 @@ def _read_process(
     is_settled = (
         'libmpi' in libraries
         and now - before.changed > EXEC_DELAY
+        # On a busy machine, a process may wait for a processor before it executes its program.
+        and (not run_time or b'\nState:\tS' in status or run_time - before.run_time > EXEC_RUN_TIME)
         and ('libfabric' in libraries or now - before.first > delay)
     )
     seen.append(before._replace(is_settled=is_settled))

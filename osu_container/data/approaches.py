@@ -661,7 +661,7 @@ _OPEN_MPI_BUILD = [
 ]
 
 # Folders in which the image's entrypoint searches the host's libraries
-_SWAP = 'HPE, "MPI OSU Benchmarks" (hpc-ai-envs), replacement of libfabric: --bind .../lib64:/host/lib,/usr:/host/usr'
+_SWAP = 'HPE, "MPI OSU Benchmarks" (hpc-ai-envs): --bind .../lib64:/host/lib,/usr:/host/usr replaces libfabric'
 _HOST_FOLDERS = [
     {
         'target': '/host/lib',

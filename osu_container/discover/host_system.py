@@ -141,8 +141,8 @@ def _merge_sibling_paths(paths: List[str], home: str) -> List[str]:
     """
     Return `paths`, in which one top folder replaces all paths below this top folder.
 
-    For example, /pfs replaces /pfs/a and /pfs/b. Single paths, and paths below the top folder of
-    `home`, stay unchanged.
+    For example, /pfs replaces /pfs/a and /pfs/b. A path stays unchanged if no other path has the
+    same top folder, or if the top folder also contains `home`, the user's home folder.
     """
     tops = ['/' + path.split('/')[1] for path in paths]
     return [

@@ -311,8 +311,8 @@ class _ElfReader:
         Yield (offset, numbers) for each entry in a linked list of symbol versions.
 
         tag: tag whose value is the address of the list. count: tag whose value is the length of the
-        list. form: format of an entry, see unpack(). links: position, within the numbers of an
-        entry, of the distance to the next entry.
+        list. form: format of an entry, see unpack(), which returns the fields of an entry as
+        numbers. links: index of the field that contains the distance to the next entry.
         """
         if tag not in self.dynamic:
             return

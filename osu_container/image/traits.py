@@ -166,8 +166,8 @@ def find_requested_apis(data: Any) -> Optional[Dict[str, Tuple[int, int]]]:
     Return {provider: (major, minor)} of the libfabric API that an MPICH requests.
 
     data: content of the MPICH library. The key '' stands for all providers that are not keys of the
-    result. For the providers of the key '', MPICH requests the API of the libfabric with which
-    MPICH was built. The result is None if the file contains no unambiguous table of APIs.
+    result; its value is the API of the libfabric with which MPICH was built. The result is
+    None if the file contains no unambiguous table of APIs.
     """
     # The table is a variable and not a constant (MPIDI_OFI_caps_list in globals.c).
     elf = ElfSections(data)

@@ -63,7 +63,7 @@ NETWORK_TIMEOUT = 60.0
 _MpiProcess = Tuple[int, Optional[str], Dict[str, str]]
 
 
-def _read_run_time(pid: int) -> Optional[float]:
+def read_run_time(pid: int) -> Optional[float]:
     """Return the CPU time of a process in seconds, None if the kernel counts no time."""
     fields = loaded.read_proc_file('/proc/%s/schedstat' % pid).split()
     return int(fields[0]) / 1e9 if fields else None
@@ -105,9 +105,9 @@ def wait_for_mpi(
         elif look and ('libfabric' in look[2] or now - first_seen > LIBFABRIC_DELAY):
             if process is None:
                 process = RankProcess(look[0], look[2], inherited)
-                agreed_since, run_time = now, _read_run_time(look[0])
+                agreed_since, run_time = now, read_run_time(look[0])
             elif now - agreed_since > AGREEMENT_TIME or (
-                run_time is not None and (_read_run_time(look[0]) or 0) - run_time > MIN_RUN_TIME
+                run_time is not None and (read_run_time(look[0]) or 0) - run_time > MIN_RUN_TIME
             ):
                 return process, None
         previous = look

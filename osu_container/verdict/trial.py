@@ -513,8 +513,8 @@ def locate_host_libraries(
 
     Each path begins with the root folder of `host`. A library in `inject_if_known` is left out if
     its path is a guess ('untested') and does not exist. If an injected library needs the omitted
-    library, the search for dependencies finds the omitted library in the folders of the host's
-    ld.so. Raises SettingsError if the site lacks a library that the approach needs.
+    library, the search for dependencies looks for this library in the folders that the host's ld.so
+    searches. Raises SettingsError if the site lacks a library that the approach needs.
     """
     missing = list_missing_guesses(approach, site, host)
     return [

@@ -100,7 +100,7 @@ def make_processes(*paths, fabric='/f/libfabric.so.1'):
 )
 def test_mapped_library_counts_when_the_loader_has_finished(in_proc, is_settled, in_log, result):
     readings = [
-        start._Reading(0, 0, [], process, is_settled) for process in make_processes(*in_proc)
+        start._Reading(0, 0, 0, [], process, is_settled) for process in make_processes(*in_proc)
     ]
     logged = {} if in_log is None else {7: make_processes(*in_log)}
     found = start.list_processes({7: readings} if readings else {}, logged)

@@ -208,7 +208,12 @@ def test_a_step_that_is_cancelled_leaves_nothing(shell, how):
         'for half in $(seq 40); do [ -z "$(squeue --noheader)" ] && break; sleep 0.5; done; squeue --noheader'
     )
     assert done.stdout.strip() == '' and list_leftovers() == [], done.stdout + done.stderr
-    assert [line for line in list_command_lines().values() if line.endswith('sleep 61 ')] == []
+    # On a busy machine, a subshell of osu-exec that started during the kill ends after the job.
+    end, left = time.monotonic() + 20, ['unknown']
+    while left and time.monotonic() < end:
+        left = [line for line in list_command_lines().values() if line.endswith('sleep 61 ')]
+        time.sleep(0.1)
+    assert left == []
 
 
 def test_proof_reports_whether_ranks_share_a_container(shell, tmp_path):

@@ -196,7 +196,7 @@ def test_long_line_is_shortened_around_the_message():
     )
     assert hit['line'] == 'x: undefined symbol: f7'
     (hit,) = search.find_messages('x: undefined symbol: ' + 'f' * 5000)
-    assert len(hit['cause']) < 500
+    assert 'f' * 500 not in hit['cause']
 
 
 def test_no_pattern_takes_quadratic_time():

@@ -255,7 +255,7 @@ def _list_failures(
     dataset: Dataset, series: Sequence[Series], without: str | None = None
 ) -> list[tuple[str, Case, str]]:
     """
-    Return (curve name, case, reason) for each failure of a dataset to measure a case.
+    Return (curve name, case, reason) for each benchmark case that a run failed to measure.
 
     case: the Case, which is a benchmark with its buffers, nodes and ranks. reason: text.
 

@@ -377,7 +377,7 @@ def _parse_osu(
     path: str | Path, block: dict[str, Any], benchmark: str | None
 ) -> list[BenchmarkTable]:
     """
-    Return a list with the table in a block of output from an OSU program or mpi4py port.
+    Parse a block of output from an OSU program or mpi4py port, and return its only table in a list.
     """
     location = f"{path}:{block['line']}"
     title = block['lines'][0]

@@ -404,7 +404,7 @@ def build_openmpi(
     Ubuntu have libevent in another folder.
 
     key: key of the source.
-    network: which of the folders /opt/ucx and /opt/xpmem exist, as a list with 'ucx' and 'xpmem'.
+    network: ['ucx'], ['xpmem'], both or []: the folders below /opt with which Open MPI is built.
     pmix: prefix of PMIx, or 'internal' for the PMIx in Open MPI's archive.
     oshmem: whether to build OpenSHMEM, which needs UCX.
     """

@@ -76,9 +76,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         '--example',
         metavar='LINE',
-        help="example that `module help` prints after the launch command, e.g. 'lmp -in in.lj'; "
-        "default: the first command of the module, or a test program of mpi4py if this "
-        "command is Python",
+        help="program call that `module help` shows as an example, e.g. 'lmp -in in.lj' (default: "
+        "the first command of the module; for Python, a test program of mpi4py)",
     )
     add_site_arguments(parser, "site for which to write the module")
     parser.add_argument(
