@@ -66,7 +66,7 @@ class SurveyedHost:
 
     def __init__(self, root: str = '', environment: Optional[Mapping[str, str]] = None) -> None:
         """
-        Set up the system to survey.
+        Remember which system to survey.
 
         root: folder that contains the files of the system, '' for the real root folder /.
         """

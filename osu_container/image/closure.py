@@ -117,8 +117,8 @@ def collect_dependencies(
 
     default_folders: folders that the host's ld.so searches by default. is_provided: function that
     returns whether the loader of the container finds a soname by default. If the container's loader
-    finds a soname, the result omits the host's library. The result keeps a host library in
-    one of `build_folders`, and always omits the libraries of glibc.
+    finds a soname, the result omits the host's library, except a host library in one of
+    `build_folders`. The result always omits the libraries of glibc.
     read_facts, is_file: functions that replace the access to this machine's files.
     find_cached(soname, machine): function that returns the path of a library in the host's
     ld.so.cache, or None.

@@ -115,7 +115,7 @@ def _format_world(entries: Sequence[Dict[str, Any]], ranks: int) -> List[str]:
 
 
 def _format_group(group: Dict[str, Any]) -> List[str]:
-    """Return the lines of the report on one group of equal ranks, a result of merge_proofs()."""
+    """Return the lines of the report on one group of ranks with equal libraries and network."""
     number = len(group['ranks'])
     inside = (
         'in the container %s' % os.path.basename(group['image'])
