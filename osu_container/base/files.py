@@ -6,6 +6,7 @@ This module uses only the standard library of Python 3.6.
 
 import codecs
 import contextlib
+import csv
 import errno
 import importlib
 import io
@@ -13,11 +14,23 @@ import json
 import os
 import stat
 import zlib
-from typing import Any, Callable, Iterator, List, Optional, Set, Tuple, Union
+from typing import Any, Callable, Dict, Iterator, List, Optional, Set, Tuple, Union
 
 from osu_container.base.trust import may_others_write
 
 AnyPath = Union[str, 'os.PathLike[str]']
+
+
+def read_table(module: str, name: str) -> List[Dict[str, str]]:
+    """
+    Return the rows of a CSV file of this project as dicts, with the column names as keys.
+
+    module: __file__ of a module in the folder of the CSV file. name: name of the CSV file.
+    """
+    path = os.path.join(os.path.dirname(os.path.realpath(module)), name)
+    with open(path, newline='', encoding='utf-8') as stream:
+        return list(csv.DictReader(stream))
+
 
 #: Maximum number of bytes to read from a file or line, by kind of content
 SIZE_LIMITS = {

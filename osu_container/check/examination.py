@@ -7,12 +7,11 @@ approaches on LUMI", 2025-03: LUMI-G, host libfabric 1.15.2.0, Cray MPICH 8.1.29
 libfabric and MPICH.
 """
 
-import csv
-import os
 import re
 from typing import Dict, List, NamedTuple, Tuple
 
 from osu_container.base import columns, streams
+from osu_container.base.files import read_table
 from osu_container.check.described import describe_published_image
 from osu_container.check.public_hosts import find_host_description
 from osu_container.discover.host_facts import DescribedHost
@@ -21,7 +20,6 @@ from osu_container.verdict.settings import resolve_approach
 from osu_container.verdict.site_choice import resolve_described_site
 from osu_container.verdict.verdict import Verdict, find_worst_level, judge_approach
 
-TABLE = os.path.join(os.path.dirname(os.path.realpath(__file__)), 'compatibility.csv')
 PUBLISHED_APPROACHES = ['pure', 'bind', 'hybrid', 'opensource']
 #: The site of the published runs, and the ROCm release of the images
 PUBLISHED_SITE, PUBLISHED_ROCM = 'lumi-24.03', '6.0.3'
@@ -69,8 +67,7 @@ class Cell(NamedTuple):
 
 def read_published_table() -> List[Dict[str, str]]:
     """Return the rows of the published table as dicts, with the column names as keys."""
-    with open(TABLE, newline='') as stream:
-        return list(csv.DictReader(stream))
+    return read_table(__file__, 'compatibility.csv')
 
 
 def classify_published_run(mark: str, note: str) -> str:

@@ -8,12 +8,12 @@ has inspected the other hosts.
 """
 
 import collections
-import csv
 import json
 import os
 import re
 from typing import Any, Dict, Tuple
 
+from osu_container.base.files import read_table
 from osu_container.check.described import derive_mpi_traits, list_defined_fabric_versions
 from osu_container.data.records import HOST_FORMAT
 from osu_container.data.sites import PUBLISHED_SITES, SITES
@@ -34,10 +34,9 @@ from osu_container.verdict.site_choice import (
 #: Library of a site -> row of host_libraries.csv. The column needed has the sonames of the
 #: dependencies, some of which the site may lack. A placeholder is a key of list_rocm_sonames(), or
 #: another library of the site; a dependency that the site's ROCm lacks is left out.
-with open(os.path.join(os.path.dirname(__file__), 'host_libraries.csv'), newline='') as _stream:
-    LIBRARY_NEEDS: Dict[str, Dict[str, Any]] = {
-        row['library']: row for row in csv.DictReader(_stream)
-    }
+LIBRARY_NEEDS: Dict[str, Dict[str, Any]] = {
+    row['library']: row for row in read_table(__file__, 'host_libraries.csv')
+}
 #: Libraries that are in a folder of ROCm or AMD's driver, and not in a folder of SLES
 _ROCM_LIBRARIES = ('libamd_comgr.so', 'librocprofiler-register.so')
 _AMDGPU_LIBRARIES = ('libdrm.so.2', 'libdrm_amdgpu.so.1')

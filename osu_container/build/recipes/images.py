@@ -29,11 +29,10 @@ The file images.csv has a row for each image, except images with mpi4py. The col
                  also adds CuPy
 """
 
-import csv
 import logging
-from pathlib import Path
 from typing import Any, Dict, List, Tuple
 
+from osu_container.base.files import read_table
 from osu_container.base.places import find_project_path
 from osu_container.build.recipes.versions import (
     CUDA,
@@ -222,8 +221,7 @@ def _describe_mpi4py_image(base: str, with_cupy: bool) -> Tuple[str, Dict[str, A
     }
 
 
-with Path(__file__).with_name('images.csv').open(encoding='utf-8') as _stream:
-    _ROWS = list(csv.DictReader(_stream))
+_ROWS = read_table(__file__, 'images.csv')
 IMAGES: Dict[str, Dict[str, Any]] = {row['name']: _describe_image(row) for row in _ROWS}
 IMAGES.update(
     [

@@ -15,16 +15,15 @@ run `make modules`, which updates easyconfigs and pages. The columns:
     note            origin of the sha256 or of the commit, and other facts about the source
 """
 
-import csv
-import os
 from typing import Any, Dict
 
-with open(os.path.join(os.path.dirname(__file__), 'versions.csv'), encoding='utf-8') as _stream:
-    #: Key of a source -> {column: value, None for an empty field}
-    SOURCES: Dict[str, Dict[str, Any]] = {
-        row['key']: {column: value or None for column, value in row.items()}
-        for row in csv.DictReader(_stream)
-    }
+from osu_container.base.files import read_table
+
+#: Key of a source -> {column: value, None for an empty field}
+SOURCES: Dict[str, Dict[str, Any]] = {
+    row['key']: {column: value or None for column, value in row.items()}
+    for row in read_table(__file__, 'versions.csv')
+}
 
 #: Version of the recipes; increase this number when images change although no version changes
 RECIPE_VERSION = '1'
